@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from .cards import CARD_INDEX, CARDS, NUM_CARDS
 from .core import single
 from .core.ending import REWARD_PLACE, REWARD_SCORE, REWARD_WIN
 from .core.random import seed_words
-from .core.state import ENDED, MAX_SWAPS, STATE, pack_rules
+from .core.state import ENDED, STATE, pack_rules
 from .errors import IllegalActionError, InvalidRecordError
 from .observation import observation_layout
 from .rules import Rules
@@ -35,6 +35,7 @@ REWARDS: Final = {"win": REWARD_WIN, "place": REWARD_PLACE, "score": REWARD_SCOR
 """The reward functions of docs/environments.md, by the name that environments take."""
 
 Seed = int | np.random.SeedSequence | None
+Ended = Literal["out", "points", "truncated", "match"]
 Swaps = Sequence[Sequence[int]]
 
 
@@ -52,7 +53,7 @@ class Outcome:
     places: tuple[int | None, ...]
     scores: tuple[int, ...]
     rewards: tuple[float, ...]
-    ended: str
+    ended: Ended
 
 
 class Deal(NamedTuple):
@@ -73,7 +74,7 @@ class Game:
         player: The seat to decide, or None when the game is over.
     """
 
-    __slots__ = ("_deals", "_fixed", "_history", "_memory", "_spans", "_states", "_switches", "player", "rules")
+    __slots__ = ("_deals", "_fixed", "_history", "_memory", "_states", "_switches", "player", "rules")
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class Game:
         self._states = np.frombuffer(self._memory, STATE)
         sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
         self._states["rng"][0] = seed_words(sequence)
-        self._fixed = _check_fixed(self.rules, decks, first_player, pile_swaps)
+        self._fixed = check_deals(self.rules, decks, first_player, pile_swaps)
         self._deals: list[Deal] = []
         self._history = bytearray()
         self.player: int | None = None
@@ -112,7 +113,6 @@ class Game:
     def _compile_rules(self) -> None:
         """What compiled code reads of the rules. Colours are tracked under all rules, for people to look at."""
         self._switches = pack_rules(self.rules, track_colors=True)
-        self._spans = observation_layout(self.rules).spans
 
     def _start(self, deal: Any) -> None:
         """Begin a deal, drawn by the generator and then overruled by what the caller fixed."""
@@ -147,14 +147,15 @@ class Game:
         """The legal actions as indices of the action table, rising."""
         actions = np.empty(NUM_ACTIONS, np.int64)
         count: int = single.list_legal(self._states, actions)
-        return actions[:count].tolist()
+        legal: list[int] = actions[:count].tolist()
+        return legal
 
     @property
     def action_mask(self) -> npt.NDArray[np.int8]:
         """The legal actions as a mask of 0 and 1, int8 `(rules.num_actions,)`; zeros when the game is over."""
-        mask = np.empty(self.rules.num_actions, np.int8)
-        single.write_mask(self._states, mask)
-        return mask
+        masks = np.empty((1, self.rules.num_actions), np.int8)
+        single.write_mask(self._states, masks)
+        return masks[0]
 
     def play(self, action: int | str) -> None:
         """Make one decision for the seat `player`.
@@ -189,11 +190,11 @@ class Game:
         Raises:
             ValueError: There is no such seat.
         """
-        if not 0 <= seat < self.rules.num_players:
+        if not 0 <= _as_index(seat) < self.rules.num_players:
             raise ValueError(f"no seat {seat!r}; seats are 0..{self.rules.num_players - 1}")
-        observation = np.empty(observation_layout(self.rules).size, np.int8)
-        single.write_observation(self._states, self._switches, self._spans, seat, observation)
-        return observation
+        observations = np.empty((1, observation_layout(self.rules).size), np.int8)
+        single.write_observation(self._states, self._switches, seat, observations)
+        return observations[0]
 
     @property
     def deal(self) -> int:
@@ -204,6 +205,18 @@ class Game:
     def decision(self) -> int:
         """Decisions made in this deal so far (6.3)."""
         return int(self._states["decisions"][0])
+
+    @property
+    def state(self) -> np.record:
+        """Everything that the game is: a read-only view of its record (`core.state.STATE`), fields as attributes.
+
+        For what draws a game or looks into it. Hidden cards and the draw pile stand in it too, so whoever shows
+        it to a seat must leave out what that seat may not know (section 10), as `render.table.look` does.
+        """
+        view = self._states.view(np.recarray)
+        view.flags.writeable = False
+        record: np.record = view[0]
+        return record
 
     @property
     def outcome(self) -> Outcome | None:
@@ -217,7 +230,7 @@ class Game:
             places=tuple(int(place) or None for place in state["place"][:n]),
             scores=tuple(int(score) for score in scores[:n]),
             rewards=tuple(float(reward) for reward in self.rewards()),
-            ended=str(ENDED[state["ended"]]),
+            ended=cast(Ended, ENDED[state["ended"]]),
         )
 
     def rewards(self, reward: str = "win") -> npt.NDArray[np.float64]:
@@ -236,7 +249,6 @@ class Game:
         other.rules = self.rules
         other.player = self.player
         other._switches = self._switches
-        other._spans = self._spans
         other._fixed = self._fixed
         other._memory = self._memory.copy()
         other._states = np.frombuffer(other._memory, STATE)
@@ -276,7 +288,9 @@ class Game:
             for deal, end in zip(self._deals, ends, strict=True)
         ]
         outcome = self.outcome
-        result = outcome and Result(places=outcome.places, scores=outcome.scores, ended=outcome.ended)
+        result = None
+        if outcome is not None:
+            result = Result(places=outcome.places, scores=outcome.scores, ended=outcome.ended)
         return GameRecord(
             rules=self.rules, players=None if players is None else tuple(players), deals=tuple(deals), result=result
         )
@@ -288,8 +302,9 @@ class Game:
         return draw_table(self, None)
 
     def __repr__(self) -> str:
+        # Not the decision: in set-up its number tells whether colours were asked, which is secret (2.3).
         turn = "over" if self.player is None else f"player {self.player} to decide"
-        return f"<Game of {self.rules.num_players}, deal {self.deal}, decision {self.decision}, {turn}>"
+        return f"<Game of {self.rules.num_players}, deal {self.deal}, {turn}>"
 
 
 _Fixed = tuple[tuple[bytes, ...], int | None, tuple[tuple[tuple[int, int], ...], ...]]
@@ -310,15 +325,22 @@ def _name(action: object) -> str:
     return f"{index} ({ACTIONS[index]!r})" if index >= 0 else repr(action)
 
 
-def _check_fixed(
+def check_deals(
     rules: Rules,
     decks: Iterable[Sequence[str]] | None,
     first_player: int | None,
     pile_swaps: Iterable[Swaps] | None,
 ) -> _Fixed:
-    """Check what a caller fixes of the deals against the rules."""
-    fixed_decks = tuple(_check_deck(rules, deck) for deck in decks or ())
-    fixed_swaps = tuple(_check_swaps(rules, swaps) for swaps in pile_swaps or ())
+    """Check what a caller fixes of the deals (arguments of `Game`) against the rules.
+
+    Returns:
+        The decks as indices of cards, the first player, and the pairs of seats.
+
+    Raises:
+        InvalidRecordError: They do not fit; the message names the deal, the value and what is allowed.
+    """
+    fixed_decks = tuple(_check_deck(rules, number, deck) for number, deck in enumerate(decks or ()))
+    fixed_swaps = tuple(_check_swaps(rules, number, swaps) for number, swaps in enumerate(pile_swaps or ()))
     for name, given in (("decks", fixed_decks), ("pile_swaps", fixed_swaps)):
         if len(given) > rules.rounds:
             raise InvalidRecordError(f"{name}: {len(given)} deals given, but the rules have rounds={rules.rounds}")
@@ -327,38 +349,46 @@ def _check_fixed(
         if not 0 <= seat < rules.num_players:
             raise InvalidRecordError(f"first_player: {first_player!r} is no seat; seats are 0..{rules.num_players - 1}")
         if rules.first_player not in ("random", seat):
-            raise InvalidRecordError(f"first_player: {first_player!r} given, but the rules say {rules.first_player!r}")
+            raise InvalidRecordError(
+                f"deal 0: first_player: {first_player!r} is wrong; the rules say {rules.first_player!r}"
+            )
         first_player = seat
     return fixed_decks, first_player, fixed_swaps
 
 
-def _check_deck(rules: Rules, deck: Sequence[str]) -> bytes:
-    """A written deck as indices; it must be a permutation of the deck of the rules."""
-    unknown = [card for card in deck if card not in CARD_INDEX]
-    if unknown:
-        raise InvalidRecordError(f"deck: {unknown[0]!r} is not a card; cards are written like 'g10' or 'rC+1'")
-    indices = bytes(CARD_INDEX[card] for card in deck)
+def _check_deck(rules: Rules, number: int, deck: Sequence[str]) -> bytes:
+    """The written deck of one deal as indices; it must be a permutation of the deck of the rules."""
+    cards = [str(card) for card in deck]
+    for card in cards:
+        if card not in CARD_INDEX:
+            raise InvalidRecordError(
+                f"deal {number}: deck: {card!r} is not a card; cards are written like 'g10' or 'rC+1'"
+            )
+    indices = bytes(CARD_INDEX[card] for card in cards)
     counts = np.bincount(np.frombuffer(indices, np.uint8), minlength=NUM_CARDS)
     wrong = np.flatnonzero(counts != rules.deck_counts)
     if len(wrong):
-        card = int(wrong[0])
+        first = int(wrong[0])
         raise InvalidRecordError(
-            f"deck: {counts[card]} times {CARDS[card]!r}, but the deck of the rules holds {rules.deck_counts[card]} of it"
+            f"deal {number}: deck: {counts[first]} times {CARDS[first]!r}; the deck of the rules holds "
+            f"{rules.deck_counts[first]} of it"
         )
     return indices
 
 
-def _check_swaps(rules: Rules, swaps: Swaps) -> tuple[tuple[int, int], ...]:
+def _check_swaps(rules: Rules, number: int, swaps: Swaps) -> tuple[tuple[int, int], ...]:
     """The pairs of one deal: `rules.pile_swaps` of them, each of two different seats."""
-    if len(swaps) != rules.pile_swaps or rules.pile_swaps > MAX_SWAPS:
-        raise InvalidRecordError(f"pile_swaps: {len(swaps)} pairs given, but the rules ask for {rules.pile_swaps}")
+    if len(swaps) != rules.pile_swaps:
+        raise InvalidRecordError(
+            f"deal {number}: pile_swaps: {len(swaps)} pairs given; the rules ask for {rules.pile_swaps}"
+        )
     pairs = []
     for pair in swaps:
         seats = [_as_index(seat) for seat in pair]
         if len(seats) != 2 or seats[0] == seats[1] or not all(0 <= seat < rules.num_players for seat in seats):
             raise InvalidRecordError(
-                f"pile_swaps: {list(pair)!r} is not a pair of two different seats of 0..{rules.num_players - 1}"
+                f"deal {number}: pile_swaps: {list(pair)!r} is not a pair of two different seats of "
+                f"0..{rules.num_players - 1}"
             )
         pairs.append((seats[0], seats[1]))
     return tuple(pairs)
-

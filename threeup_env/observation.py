@@ -6,12 +6,12 @@ scores, a direction that never turns) are left out, so the length depends on the
 
 Seats are relative: row 0 is the observer, row k the k-th next seat clockwise, as `target k` counts them.
 
-Three codes turn a count into entries a plain network learns well from, without losing its value (how the
-choice was measured: docs/environments.md):
+Three codes turn a count into entries that a plain network learns well from, without losing its value (how
+the choice was measured: docs/environments.md):
 
-- **levels**: entry i is 1 where the count is more than i.
 - **count**: `[c >= 1, c >= 2, c >= 3, max(c - 3, 0)]`. The first three tell apart what the rules do (three
   clear a pile), the last keeps the rest.
+- **pair**: `[c >= 1, max(c - 1, 0)]`.
 - **size**: `[s >= 1, s >= 2, s >= 3, s >= 4, s >= 6, s >= 10, s // 8, s % 8]`, for numbers of cards.
 
 Large numbers (decisions left, totals) are written in base 8, lowest digit first.
@@ -38,12 +38,15 @@ ENCODING: Final = "threeup-observation/1"
 """The version of this table: a policy file says which one it was trained on."""
 COUNT_CODE: Final = 4
 """Entries of the count code."""
+PAIR_CODE: Final = 2
+"""Entries of the pair code."""
 SIZE_CODE: Final = 8
 """Entries of the size code."""
-BASE: Final = 8
+BASE_BITS: Final = 3
+BASE: Final = 1 << BASE_BITS
 """Base of large numbers."""
-PILE_LEVELS: Final = 2
-"""Most cards of one number that lie in the pile: three clear it (4.1)."""
+ALIGNMENT: Final = 4
+"""The length of an observation is a multiple of this: the encoder stores four entries at once."""
 ROW_LEVELS: Final = 3
 """Longest row of one colour that lies on the pile: the fourth card ends it (8.4)."""
 LEADS: Final = (-60, -30, -15, -5, 0, 5, 15, 30)
@@ -69,29 +72,32 @@ class Part(IntEnum):
     """The slices, in the order they stand in an observation; `Layout.spans` is indexed by it."""
 
     HAND = 0
-    UP = auto()
-    KNOWN = auto()
     REMOVED = auto()
+    SEAT = auto()
     HAND_SIZE = auto()
+    DRAW_PILE = auto()
+    EXTRAS = auto()
     PILE = auto()
     TOP = auto()
-    DRAW_PILE = auto()
     DOWN = auto()
-    DOWN_SEEN = auto()
-    SEEN_KIND = auto()
-    SEEN_COLOR = auto()
     TO_PLAY = auto()
     FIRST_PLAYER = auto()
     PHASE = auto()
-    EXTRAS = auto()
     DRAW_OFFERED = auto()
     TABLE_CLEAR_2 = auto()
     DECISIONS_LEFT = auto()
+    DOWN_SEEN = auto()
+    SEEN_KIND = auto()
     DIRECTION = auto()
     PLACE = auto()
     DEAL = auto()
     TOTAL = auto()
     LEAD = auto()
+    HAND_CARD = auto()
+    REMOVED_CARD = auto()
+    PILE_CARD = auto()
+    UP_CARD = auto()
+    SEEN_COLOR = auto()
     ROW = auto()
     ASKING = auto()
     PENDING_KIND = auto()
@@ -102,6 +108,7 @@ class Part(IntEnum):
     WANT_KIND = auto()
     WANT_COLOR = auto()
     VICTIM = auto()
+    PADDING = auto()
 
 
 @dataclass(frozen=True)
@@ -203,53 +210,43 @@ def observation_layout(rules: Rules) -> Layout:
         low = -1 if part is Part.DIRECTION else 0
         slices.append(Slice(part.name.lower(), start, shape, low, high, meaning))
         start = slices[-1].stop
+    if start % ALIGNMENT:
+        padding = ALIGNMENT - start % ALIGNMENT
+        slices.append(Slice("padding", start, (padding,), 0, 0, f"zeros: the length is a multiple of {ALIGNMENT}"))
+        start += padding
     return Layout(tuple(slices), start)
 
 
 def limit_digits(max_decisions: int) -> int:
     """Digits in base 8 that any number of decisions left needs."""
-    return max(1, -(-max_decisions.bit_length() // 3))
+    return max(1, -(-max_decisions.bit_length() // BASE_BITS))
 
 
 def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
     """Each part that the rules have: shape, largest value, meaning."""
     n = rules.num_players
-    excess = MAX_COPIES - 3
-    most_eighths = rules.deck_size // BASE
-    size_high = max(most_eighths, BASE - 1)
+    most = MAX_COPIES - 1
+    size_high = max(rules.deck_size // BASE, BASE - 1)
     in_parts = rules.color_swap or rules.sabotage
-    if rules.color_swap:
-        cards, what, pile = NUM_CARDS, "card (kind, then colour)", NUM_NUMBERS * NUM_COLORS
-    else:
-        cards, what, pile = NUM_KINDS, "kind", NUM_NUMBERS
-    yield Part.HAND, (cards, COUNT_CODE), excess, f"own hand by {what}, count code (10.3)"
+    phases = PUBLIC_PHASES if in_parts else ("set-up", "turn")
+    yield Part.HAND, (NUM_KINDS, COUNT_CODE), MAX_COPIES - 3, "own hand by kind, count code (10.3)"
+    yield Part.REMOVED, (NUM_KINDS, COUNT_CODE), MAX_COPIES - 3, "removed cards by kind, count code (4.3)"
     yield (
-        Part.UP,
-        (n, cards, rules.table_cards),
-        1,
-        f"3UP cards of each seat by {what}, levels; before the reveal the observer's own alone (2.3)",
+        Part.SEAT,
+        (n, NUM_KINDS, 2 * PAIR_CODE),
+        most,
+        "of each seat by kind: its 3UP cards, pair code (before the reveal the observer's own alone, 2.3), then the "
+        "cards known to lie in its hand, pair code (10.2)",
     )
-    yield Part.KNOWN, (n, NUM_KINDS, COUNT_CODE), excess, "kinds known to lie in each hand, count code (10.2)"
-    yield Part.REMOVED, (cards, COUNT_CODE), excess, f"removed cards by {what}, count code (4.3)"
     yield Part.HAND_SIZE, (n, SIZE_CODE), size_high, "cards in each hand, size code"
-    yield Part.PILE, (pile, PILE_LEVELS), 1, f"discard pile by number{what[4:]}, levels; it lies in rising order"
-    yield Part.TOP, (NUM_NUMBERS,), 1, "kind on top of the pile, one-hot; zeros when it is empty"
     yield Part.DRAW_PILE, (SIZE_CODE,), size_high, "cards in the draw pile, size code"
+    yield Part.EXTRAS, (COUNT_CODE,), MOST_EXTRAS - 3, "extra actions owed, count code (5.1)"
+    yield Part.PILE, (NUM_NUMBERS, PAIR_CODE), 1, "discard pile by number, pair code; it lies in rising order (3.2)"
+    yield Part.TOP, (NUM_NUMBERS,), 1, "kind on top of the pile, one-hot; zeros when it is empty"
     yield Part.DOWN, (n, rules.table_cards), 1, "3DOWN slots of each seat that hold a card"
-    if rules.failed_flip == "stay":
-        yield Part.DOWN_SEEN, (n, rules.table_cards), 1, "3DOWN slots whose card its owner has seen (3.3)"
-        yield Part.SEEN_KIND, (rules.table_cards, NUM_KINDS), 1, "own seen 3DOWN cards, kind one-hot (10.3)"
-        if rules.color_swap:
-            yield Part.SEEN_COLOR, (rules.table_cards, NUM_COLORS), 1, "own seen 3DOWN cards, colour one-hot"
     yield Part.TO_PLAY, (n,), 1, "whose decision it is, one-hot; zeros when the game is over"
     yield Part.FIRST_PLAYER, (n,), 1, "first player of the deal, one-hot (2.4)"
-    yield (
-        Part.PHASE,
-        (len(PUBLIC_PHASES),) if in_parts else (2,),
-        1,
-        "what is decided, one-hot: " + ", ".join(PUBLIC_PHASES if in_parts else ("set-up", "turn")),
-    )
-    yield Part.EXTRAS, (COUNT_CODE,), MOST_EXTRAS - 3, "extra actions owed, count code (5.1)"
+    yield Part.PHASE, (len(phases),), 1, "what is decided, one-hot: " + ", ".join(phases)
     yield Part.DRAW_OFFERED, (1,), 1, "whether the optional draw is offered (5.3)"
     yield Part.TABLE_CLEAR_2, (1,), 1, "whether a C+2 was played from 3UP or 3DOWN this turn (5.7)"
     yield (
@@ -258,6 +255,9 @@ def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
         BASE - 1,
         "decisions left to the limit, base 8; before the reveal the limit less the cards laid up (6.3, 10.1)",
     )
+    if rules.failed_flip == "stay":
+        yield Part.DOWN_SEEN, (n, rules.table_cards), 1, "3DOWN slots whose card its owner has seen (3.3)"
+        yield Part.SEEN_KIND, (rules.table_cards, NUM_KINDS), 1, "own seen 3DOWN cards, kind one-hot (10.3)"
     if rules.reverse_ones:
         yield Part.DIRECTION, (1,), 1, "direction of play: 1 clockwise, -1 against it (8.3)"
     if rules.play_on:
@@ -268,16 +268,31 @@ def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
         leads = ", ".join(map(str, LEADS))
         yield Part.LEAD, (n, len(LEADS)), 1, f"whether a seat's total less the observer's is more than {leads}"
     if rules.color_swap:
-        yield Part.ROW, (NUM_COLORS, ROW_LEVELS), 1, "row of one colour on the pile, by colour, levels (8.4)"
-        yield Part.ASKING, (1,), 1, "whether a colour is being said; in set-up for the decider alone (2.3)"
-        yield Part.PENDING_KIND, (NUM_KINDS,), 1, "kind whose colours are being said, one-hot"
-        yield Part.PENDING_COUNT, (MAX_COPIES,), 1, "cards whose colours are being said, levels"
-        yield Part.SAID, (MAX_COPIES, NUM_COLORS), 1, "colours said so far, in order, one-hot"
-        yield Part.GIVE_KIND, (NUM_KINDS,), 1, "kind given in the exchange that has begun, one-hot"
-        yield Part.GIVE_COLOR, (NUM_COLORS,), 1, "its colour, one-hot"
+        yield from _color_parts(rules)
     if rules.sabotage:
         yield Part.WANT_KIND, (NUM_KINDS,), 1, "kind wanted in the sabotage that has begun, one-hot (8.6)"
         if rules.color_swap:
             yield Part.WANT_COLOR, (NUM_COLORS,), 1, "its colour, one-hot"
         yield Part.VICTIM, (n,), 1, "victim of the sabotage that has begun, one-hot"
 
+
+def _color_parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
+    """The parts that `color_swap` adds (8.4): colours of the cards, the row, and what is said of an action in parts."""
+    yield Part.HAND_CARD, (NUM_CARDS,), MAX_COPIES, "own hand by card (kind, then colour), counts"
+    yield Part.REMOVED_CARD, (NUM_CARDS,), MAX_COPIES, "removed cards by card, counts"
+    yield Part.PILE_CARD, (NUM_NUMBERS * NUM_COLORS,), 2, "discard pile by card, counts"
+    yield (
+        Part.UP_CARD,
+        (rules.num_players, NUM_CARDS),
+        rules.table_cards,
+        "3UP cards of each seat by card, counts; before the reveal the observer's own alone (2.3)",
+    )
+    if rules.failed_flip == "stay":
+        yield Part.SEEN_COLOR, (rules.table_cards, NUM_COLORS), 1, "own seen 3DOWN cards, colour one-hot"
+    yield Part.ROW, (NUM_COLORS, ROW_LEVELS), 1, "row of one colour on the pile: entry i is 1 where it is longer than i"
+    yield Part.ASKING, (1,), 1, "whether a colour is being said; in set-up for the decider alone (2.3)"
+    yield Part.PENDING_KIND, (NUM_KINDS,), 1, "kind whose colours are being said, one-hot"
+    yield Part.PENDING_COUNT, (MAX_COPIES,), 1, "cards whose colours are being said: entry i is 1 where there are more"
+    yield Part.SAID, (MAX_COPIES, NUM_COLORS), 1, "colours said so far, in order, one-hot"
+    yield Part.GIVE_KIND, (NUM_KINDS,), 1, "kind given in the exchange that has begun, one-hot"
+    yield Part.GIVE_COLOR, (NUM_COLORS,), 1, "its colour, one-hot"

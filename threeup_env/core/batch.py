@@ -5,10 +5,11 @@ Every game reads and writes its own row of every array, so results are the same 
 
 from __future__ import annotations
 
-from numba import njit, prange
+from numba import prange
 
+from ..actions import NUM_ACTIONS
 from .ending import reward
-from .jit import compiled
+from .jit import compiled, threaded
 from .legal import choose_random, is_legal, write_mask
 from .observe import observe
 from .state import BETWEEN_DEALS, ENDED_TRUNCATED, OVER
@@ -36,48 +37,92 @@ def settle(game, state, rules, reward_kind, rewards, terminated, truncated):
 
 
 @compiled
-def show(game, state, rules, spans, players, observations, masks):
+def show(game, state, rules, players, observations, masks):
     """Write whose decision a game stands at, what that seat knows and its mask."""
     players[game] = state.player
-    observe(observations[game], state, rules, spans, state.player)
-    write_mask(masks[game], state)
+    observe(observations, game, state, rules, state.player)
+    write_mask(masks, game, state)
 
 
 @compiled
-def _reset(start, stop, states, switches, spans, players, observations, masks):
-    for game in range(start, stop):
+def reset(states, switches, players, observations, masks):
+    """Start every game anew from its own generator."""
+    for game in range(len(states)):
         start_game(states[game], switches[0])
-        show(game, states[game], switches[0], spans, players, observations, masks)
+        show(game, states[game], switches[0], players, observations, masks)
 
 
 @compiled
-def _first_illegal(states, actions):
+def first_illegal(states, actions):
     """The first game whose action is not legal, or -1."""
     for game in range(len(actions)):
         action = actions[game]
-        if action < 0 or action >= 144 or not is_legal(states[game], action):
+        if action < 0 or action >= NUM_ACTIONS or not is_legal(states[game], action):
             return game
     return -1
 
 
 @compiled
-def _step(start, stop, states, switches, spans, kind, actions, players, observations, masks, rewards, term, trunc):
+def step(start, stop, states, switches, actions, reward_kind, players, observations, masks, rewards, ends, cuts):
+    """One decision in each of the games start..stop-1, all of `actions` legal.
+
+    Args:
+        start: The first game.
+        stop: The game after the last.
+        states: The games, STATE `(N,)`.
+        switches: The rules, SWITCHES `(1,)`.
+        actions: int64 `(N,)`.
+        reward_kind: REWARD_WIN, REWARD_PLACE or REWARD_SCORE (core/ending.py).
+        players: Written: the seat to decide, int8 `(N,)`.
+        observations: Written: what that seat knows, int8 `(N, D)`.
+        masks: Written: its mask, int8 `(N, A)`.
+        rewards: Written: rewards of all seats for games that ended, else 0, float32 `(N, n)`.
+        ends: Written: whether the game ended, bool `(N,)`; a new one has begun then.
+        cuts: Written: whether it was truncated, bool `(N,)`.
+    """
     rules = switches[0]
     for game in range(start, stop):
         state = states[game]
         play(state, rules, actions[game])
-        settle(game, state, rules, kind, rewards, term, trunc)
-        show(game, state, rules, spans, players, observations, masks)
+        settle(game, state, rules, reward_kind, rewards, ends, cuts)
+        show(game, state, rules, players, observations, masks)
 
 
 @compiled
-def _random_steps(
-    start, stop, steps, states, switches, rngs, spans, kind, players, observations, masks, rewards, term, trunc
+def random_steps(
+    start, stop, steps, states, switches, rngs, reward_kind, players, observations, masks, rewards, ends, cuts
 ):
+    """`steps` decisions in each of the games start..stop-1, drawn uniformly from the legal ones; arrays as in `step`.
+
+    Args:
+        rngs: Generators of the choices, GENERATOR `(N,)`, apart from those of the deals.
+    """
     rules = switches[0]
     for _ in range(steps):
         for game in range(start, stop):
             state = states[game]
-            play(state, rules, choose_random(state, rngs[game]))
-            settle(game, state, rules, kind, rewards, term, trunc)
-            show(game, state, rules, spans, players, observations, masks)
+            play(state, rules, choose_random(state, rngs[game].rng))
+            settle(game, state, rules, reward_kind, rewards, ends, cuts)
+            show(game, state, rules, players, observations, masks)
+
+
+@threaded
+def step_threads(threads, states, switches, actions, reward_kind, players, observations, masks, rewards, ends, cuts):
+    """`step` for all games, shared out among threads."""
+    n = len(states)
+    for t in prange(threads):
+        start, stop = t * n // threads, (t + 1) * n // threads
+        step(start, stop, states, switches, actions, reward_kind, players, observations, masks, rewards, ends, cuts)
+
+
+@threaded
+def random_steps_threads(
+    threads, steps, states, switches, rngs, reward_kind, players, observations, masks, rewards, ends, cuts
+):
+    """`random_steps` for all games, shared out among threads."""
+    n = len(states)
+    for t in prange(threads):
+        start, stop = t * n // threads, (t + 1) * n // threads
+        random_steps(
+            start, stop, steps, states, switches, rngs, reward_kind, players, observations, masks, rewards, ends, cuts
+        )

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
+from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+WORD = 4
+"""Bytes of a word: entries of an observation that are stored at once."""
+
+
+def _core_stamp() -> tuple[float, int]:
+    """A stamp of the whole core: Numba's cache looks at a function's own file, but code of its callees is inlined."""
+    sources = sorted(Path(__file__).parent.parent.rglob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources if path.parent.name != "render"))
+    return 0.0, int.from_bytes(digest.digest()[:6])
+
+
+_STAMP = _core_stamp()
 
 
 def compiled(function: F) -> F:
@@ -16,12 +32,41 @@ def compiled(function: F) -> F:
 
     Compiled functions work on records, scalars, slices and fixed arrays alone: nothing is allocated and
     nothing raised, so that the same source compiles for Numba's CUDA target. `nogil` lets Python threads
-    run several batches side by side.
+    run several batches side by side. Calls are inlined, because an array passed to a function costs more
+    than most of these functions do.
     """
-    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return _cached(njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
 
 
-@intrinsic  # type: ignore[misc]
+def threaded(function: F) -> F:
+    """Compile `function` so that its `prange` loops run in threads; nothing else differs from `compiled`."""
+    return _cached(njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function))
+
+
+def _cached(dispatcher: Any) -> Any:
+    # Numba has no public way to say what else a cache entry depends on; tests/test_jit.py watches this one.
+    dispatcher._cache._cache_file._source_stamp = _STAMP
+    return dispatcher
+
+
+@intrinsic
+def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
+    """Store four entries of a row of a C-contiguous int8 array `(N, D)` at once: the bytes of `word`, lowest first.
+
+    `at` and D must be multiples of 4, as GPUs store words only there.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        stride = builder.extract_value(array.strides, 0)
+        place = builder.gep(array.data, [builder.add(builder.mul(args[1], stride), args[2])])
+        builder.store(args[3], builder.bitcast(place, ir.IntType(32).as_pointer()), align=WORD)
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64, types.int64, types.uint32), codegen
+
+
+@intrinsic
 def lowest_bit(typingctx: Any, word: Any) -> Any:
     """The index of the lowest bit set in a 64-bit word that is not zero."""
 
@@ -31,7 +76,7 @@ def lowest_bit(typingctx: Any, word: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def highest_bit(typingctx: Any, word: Any) -> Any:
     """The index of the highest bit set in a 64-bit word that is not zero."""
 
@@ -42,7 +87,7 @@ def highest_bit(typingctx: Any, word: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def count_bits(typingctx: Any, word: Any) -> Any:
     """How many bits are set in a 64-bit word."""
 

@@ -63,13 +63,13 @@ def choose_random(state, rng):
 
 
 @compiled
-def write_mask(mask, state):
-    """Write the legal set as a mask of 0 and 1, as long as the action space (int8)."""
-    mask[:] = 0
+def write_mask(masks, row, state):
+    """Write the legal set into a row of masks, int8 `(N, A)`, A the size of the action space."""
+    masks[row, :] = 0
     for word in range(LEGAL_WORDS):
         bits = state.legal[word]
         while bits != 0:
-            mask[word * LEGAL_BITS + lowest_bit(bits)] = 1
+            masks[row, word * LEGAL_BITS + lowest_bit(bits)] = 1
             bits &= bits - 1
 
 

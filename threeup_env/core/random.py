@@ -7,10 +7,15 @@ Lemire's multiplication with rejection (2019), which is exact.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
 from .jit import compiled
+
+GENERATOR = np.dtype([("rng", np.uint64, (2,))])
+"""A generator by itself. Compiled loops take arrays of these records: a row of a plain array costs a reference count."""
 
 _LOW_32 = (1 << 32) - 1
 _TWO_32 = 1 << 32
@@ -20,6 +25,12 @@ def seed_words(sequence: np.random.SeedSequence) -> npt.NDArray[np.uint64]:
     """The generator that `sequence` seeds: two words, not both zero."""
     words = sequence.generate_state(2, np.uint64)
     return words if words.any() else np.array([1, 0], np.uint64)
+
+
+def seed_generators(sequences: Iterable[np.random.SeedSequence]) -> npt.NDArray[np.void]:
+    """One generator for each sequence, GENERATOR `(N,)`."""
+    words = np.array([seed_words(sequence) for sequence in sequences], np.uint64)
+    return words.view(GENERATOR)[:, 0]
 
 
 @compiled

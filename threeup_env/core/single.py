@@ -57,9 +57,9 @@ def play(states, switches, action):
 
 
 @compiled
-def write_mask(states, mask):
-    """Write the legal set into `mask`, int8 `(A,)`."""
-    legal.write_mask(mask, states[0])
+def write_mask(states, masks):
+    """Write the legal set into `masks`, int8 `(1, A)`."""
+    legal.write_mask(masks, 0, states[0])
 
 
 @compiled
@@ -74,9 +74,9 @@ def list_legal(states, actions):
 
 
 @compiled
-def write_observation(states, switches, spans, seat, observation):
-    """Write what `seat` knows into `observation`, int8 `(D,)`."""
-    observe.observe(observation, states[0], switches[0], spans, seat)
+def write_observation(states, switches, seat, observations):
+    """Write what `seat` knows into `observations`, int8 `(1, D)`."""
+    observe.observe(observations, 0, states[0], switches[0], seat)
 
 
 @compiled

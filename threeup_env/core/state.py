@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..actions import NUM_SLOTS
+from ..observation import Part, observation_layout
 from ..cards import CARD_INDEX, MAX_COPIES, MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ BETWEEN_DEALS: Final = 7
 """A deal of a match is over and the next not dealt; nobody decides."""
 OVER: Final = 8
 NUM_PHASES: Final = 9
+NUM_PARTS: Final = len(Part)
 
 # How a game ended (`ended`).
 NOT_ENDED: Final = 0
@@ -154,8 +156,9 @@ SWITCHES: Final = np.dtype(
         ("track_colors", np.int8),  # keep the counts by card
         ("deck_size", np.int16),
         ("num_actions", np.int16),
-        ("max_decisions", np.int32),
+        ("max_decisions", np.int64),
         ("deck", np.uint8, (MAX_DECK,)),  # the deck in card order, before it is shuffled
+        ("spans", np.int16, (NUM_PARTS, 2)),  # start and stop of each slice of an observation (observation.py)
     ],
     align=True,
 )
@@ -175,9 +178,10 @@ def pack_rules(rules: Rules, *, track_colors: bool = False) -> npt.NDArray[np.vo
     packed["draw_before_each"] = rules.draw_before == "each"
     packed["low_third_taken"] = rules.low_third == "taken"
     packed["limit_truncates"] = rules.at_limit == "truncate"
-    packed["max_decisions"] = rules.max_decisions
+    packed["max_decisions"] = min(rules.max_decisions, np.iinfo(np.int64).max)
     packed["num_actions"] = rules.num_actions
     packed["track_colors"] = track_colors or rules.color_swap
+    packed["spans"] = observation_layout(rules).spans
     deck = np.repeat(np.arange(NUM_CARDS), rules.deck_counts)
     packed["deck_size"] = len(deck)
     packed["deck"][0, : len(deck)] = deck

@@ -1,0 +1,116 @@
+"""Duplicate games, as a compiled loop: one agent in one seat of each game, another in all others (docs/benchmarks.md).
+
+A game waits whenever it is the turn of an agent that Python has to ask; all games that wait are shown to it
+at once. Each game has generators of its own for the deals and for each side, so nothing depends on how many
+games are played together.
+"""
+
+from __future__ import annotations
+
+from ..actions import NUM_ACTIONS
+from .choose import EXTERNAL, choose
+from .jit import compiled
+from .legal import is_legal, write_mask
+from .observe import observe
+from .state import BETWEEN_DEALS, ENDED_MATCH, ENDED_POINTS, ENDED_TRUNCATED, OVER
+from .step import apply, start_deal, start_game
+
+SIDES = 2
+"""The agent that is measured, and its opponents."""
+DONE = -1
+"""In `waiting`: the game is over."""
+
+
+@compiled
+def deal_duplicates(states, switches, words):
+    """Deal each group the same deck: `words` uint64 `(groups, 2)` seeds the deals, also the later ones of a match."""
+    rules = switches[0]
+    for game in range(len(states)):
+        states[game].rng[:] = words[game // rules.num_players]
+        start_game(states[game], rules)
+
+
+@compiled
+def nobody_is_out(state, rules):
+    """Whether every seat still holds a card: no deal that ended by going out does."""
+    for seat in range(rules.num_players):
+        if state.hand_size[seat] == 0 and state.up_size[seat] == 0 and state.down_size[seat] == 0:
+            return False
+    return True
+
+
+@compiled
+def _play(state, rules, action):
+    """Make a decision and deal the next deal of a match; whether a deal met its limit (6.3)."""
+    apply(state, rules, action)
+    met_limit = False
+    while state.phase == BETWEEN_DEALS:
+        met_limit |= nobody_is_out(state, rules)
+        start_deal(state, rules)
+    if state.phase == OVER:
+        met_limit |= state.ended == ENDED_POINTS or state.ended == ENDED_TRUNCATED
+        met_limit |= state.ended == ENDED_MATCH and nobody_is_out(state, rules)
+    return met_limit
+
+
+@compiled
+def advance(states, switches, seats, agents, rngs, waiting, decisions, met_limit):
+    """Play every game until it is over or waits for an agent that is not compiled.
+
+    Args:
+        states: Games, STATE `(N,)`.
+        switches: Rules, SWITCHES `(1,)`.
+        seats: Seat of side 0 in each game, int64 `(N,)`.
+        agents: RANDOM, GREEDY or EXTERNAL for each side, int64 `(2,)`.
+        rngs: Generator of each side in each game, uint64 `(N, 2, 2)`.
+        waiting: Written: the side that each game waits for, or DONE; int64 `(N,)`.
+        decisions: Counted up: decisions of each side in each game, int64 `(N, 2)`.
+        met_limit: Set where a deal met its limit, bool `(N,)`.
+    """
+    rules = switches[0]
+    for game in range(len(states)):
+        state = states[game]
+        waiting[game] = DONE
+        while state.phase != OVER:
+            side = 0 if state.player == seats[game] else 1
+            if agents[side] == EXTERNAL:
+                waiting[game] = side
+                break
+            met_limit[game] |= _play(state, rules, choose(agents[side], state, rngs[game, side]))
+            decisions[game, side] += 1
+
+
+@compiled
+def show_waiting(states, switches, waiting, side, games, observations, masks):
+    """Write what the games that wait for `side` look like to it, in rows from 0; how many there are.
+
+    Args:
+        states: Games, STATE `(N,)`.
+        switches: Rules, SWITCHES `(1,)`.
+        waiting: The side that each game waits for, int64 `(N,)`.
+        side: The side that is to decide.
+        games: Written: the game of each row, int64 `(N,)`.
+        observations: Written, int8 `(N, D)`.
+        masks: Written, int8 `(N, A)`.
+    """
+    count = 0
+    for game in range(len(states)):
+        if waiting[game] == side:
+            games[count] = game
+            observe(observations, count, states[game], switches[0], states[game].player)
+            write_mask(masks, count, states[game])
+            count += 1
+    return count
+
+
+@compiled
+def play_waiting(states, switches, side, games, actions, decisions, met_limit):
+    """Play the actions of `side`, int64 `(rows,)`, in `games`, int64 `(rows,)`; the first illegal row, or -1."""
+    for row in range(len(games)):
+        game = games[row]
+        action = actions[row]
+        if action < 0 or action >= NUM_ACTIONS or not is_legal(states[game], action):
+            return row
+        met_limit[game] |= _play(states[game], switches[0], action)
+        decisions[game, side] += 1
+    return -1
