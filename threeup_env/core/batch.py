@@ -12,7 +12,7 @@ from .ending import reward
 from .jit import compiled, threaded
 from .legal import choose_random, is_legal, write_mask
 from .observe import observe
-from .state import BETWEEN_DEALS, ENDED_TRUNCATED, OVER
+from .state import BETWEEN_DEALS, ENDED_TRUNCATED, NOT_ENDED, OVER
 from .step import apply, start_deal, start_game
 
 
@@ -27,12 +27,12 @@ def play(state, rules, action):
 @compiled
 def settle(game, state, rules, reward_kind, rewards, terminated, truncated):
     """Write the outcome of a step of one game, and start a new game where it is over."""
-    over = state.phase == OVER
-    terminated[game] = over and state.ended != ENDED_TRUNCATED
-    truncated[game] = over and state.ended == ENDED_TRUNCATED
+    # No branch around the arrays: each would cost a reference count.
+    terminated[game] = (state.ended != NOT_ENDED) & (state.ended != ENDED_TRUNCATED)
+    truncated[game] = state.ended == ENDED_TRUNCATED
     for seat in range(rules.num_players):
-        rewards[game, seat] = reward(state, rules, reward_kind, seat) if over else 0.0
-    if over:
+        rewards[game, seat] = reward(state, rules, reward_kind, seat)
+    if state.phase == OVER:
         start_game(state, rules)
 
 

@@ -18,7 +18,7 @@ from ..cards import MAX_DECK
 from . import deal
 from .choose import EXTERNAL, choose
 from .ending import reward
-from .jit import _STAMP, compiled
+from .jit import _cached, compiled, threaded
 from .legal import find_legal, is_legal, write_mask
 from .observe import observe
 from .random import below
@@ -82,18 +82,9 @@ SETTING: Final = np.dtype(
 """What all games of a batch share."""
 
 
-def _in_threads(function):
-    """Compile a function whose `prange` loops are shared out among threads."""
-    dispatcher = njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)
-    dispatcher._cache._cache_file._source_stamp = _STAMP
-    return dispatcher
-
-
 def _called(function):
-    """Compile a function that is called, not inlined: one that runs seldom, and whose copies take long to compile."""
-    dispatcher = njit(cache=True, nogil=True, error_model="numpy")(function)
-    dispatcher._cache._cache_file._source_stamp = _STAMP
-    return dispatcher
+    """Compile a function that is called, not inlined: its copies would take long to compile, its arguments are cheap."""
+    return _cached(njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 @compiled
@@ -150,6 +141,12 @@ def _seat(table, rules, setting, draws):
     table.steps = 0
 
 
+@_called
+def _choose(code, state, table):
+    """The action of a compiled opponent."""
+    return choose(code, state, table.rng)
+
+
 @compiled
 def _settle(game, state, table, rules, setting, rewards, terminated, truncated):
     """Write the outcome of a game that is over."""
@@ -186,8 +183,9 @@ def _begin(game, state, table, action, rewards, terminated, truncated):
 
 @compiled
 def _advance(
-    game, state, table, rules, setting, codes, draws, action, observations, masks, rewards, terminated, truncated, finals
-):
+    game, state, table, rules, setting, codes, draws, action, observations, masks, rewards, terminated, truncated,
+    finals
+):  # fmt: skip
     """Go on until the learner decides, an opponent has to be asked, or the game is over and does not restart.
 
     One loop, so that the rules are inlined once.
@@ -208,7 +206,7 @@ def _advance(
                 if agent == LEARNER or codes[agent] == EXTERNAL:
                     table.standing = agent
                     break
-                action = choose(codes[agent], state, table.rng)
+                action = _choose(codes[agent], state, table)
         if table.standing >= 0:
             break
         # A game that was over before the learner had a decision has no step to be told in: another is dealt.
@@ -243,14 +241,14 @@ def advance_games(
         table = tables[game]
         action = _begin(game, state, table, actions[row], rewards, terminated, truncated)
         _advance(
-            game, state, table, switches[0], settings[0], codes, draws, action, observations, masks, rewards, terminated,
-            truncated, finals
+            game, state, table, switches[0], settings[0], codes, draws, action, observations, masks, rewards,
+            terminated, truncated, finals
         )  # fmt: skip
         waiting += table.standing >= 0 or table.standing == NEVER
     return waiting
 
 
-@_in_threads
+@threaded
 def advance_games_in_threads(
     chunks, games, actions, states, tables, switches, settings, codes, draws, observations, masks, rewards, terminated,
     truncated, finals

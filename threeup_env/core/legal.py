@@ -65,7 +65,8 @@ def choose_random(state, rng):
 @compiled
 def write_mask(masks, row, state):
     """Write the legal set into a row of masks, int8 `(N, A)`, A the size of the action space."""
-    masks[row, :] = 0
+    for action in range(masks.shape[1]):
+        masks[row, action] = 0
     for word in range(LEGAL_WORDS):
         bits = state.legal[word]
         while bits != 0:

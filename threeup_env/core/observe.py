@@ -75,7 +75,8 @@ def observe(rows, row, state, rules, seat):
     """Write what `seat` knows into `observation`, int8 `(D,)`, every entry of it."""
     _write_zones(rows, row, state, rules, seat)
     # What follows is sparse: zeros, and then what is not zero.
-    rows[row, rules.spans[Part.TOP, 0] :] = 0
+    for at in range(rules.spans[Part.TOP, 0], rows.shape[1]):
+        rows[row, at] = 0
     _write_turn(rows, row, state, rules, seat)
     if rules.failed_flip_stays:
         _write_seen(rows, row, state, rules, seat)

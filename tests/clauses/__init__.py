@@ -1,0 +1,1 @@
+"""One file for each section of docs/rules.md; tests are named after the clause they state."""
