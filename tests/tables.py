@@ -150,10 +150,7 @@ def decode(game: Game, seat: int) -> dict[str, Any]:
     """The observation of a seat, each slice turned back into plain Python values by its documented code."""
     observation = game.observation(seat)
     views = {part.name: part.view(observation).astype(int) for part in observation_layout(game.rules)}
-    seats = views.pop("seat")
-    items = {"up": _pair(seats[..., :2]), "known": _pair(seats[..., 2:])}
-    assert not views.pop("padding", np.zeros(0)).any()
-    return items | {name: _DECODERS[name](view) for name, view in views.items()}
+    return {name: _DECODERS[name](view) for name, view in views.items()}
 
 
 def _levels(view: np.ndarray) -> Any:
@@ -213,6 +210,8 @@ def _flag(view: np.ndarray) -> Any:
 _DECODERS = {
     "hand": _count,
     "removed": _count,
+    "up": _pair,
+    "known": _pair,
     "hand_size": _size,
     "pile": _pair,
     "top": _one_hot,

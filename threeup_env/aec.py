@@ -81,6 +81,7 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
         self._size = observation_layout(self.rules).size
         self._num_actions = self.rules.num_actions
         self._game: _Table | None = None
+        self._over = False
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations, the same object at every call."""
@@ -117,6 +118,7 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
             self._game = _Table(self.rules, seed, *(options.get(name) for name in OPTIONS))
         else:
             self._game.deal_anew(options)
+        self._over = False
         agents = self.possible_agents
         self.agents = agents.copy()
         self.rewards = dict.fromkeys(agents, 0.0)
@@ -139,7 +141,7 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
         game = self.game
         rows = np.empty((1, self._size), np.int8)
         single.write_observation(game._states, game._switches, seat, rows)
-        deciding = agent == self.agent_selection and seat == game.player
+        deciding = seat == game.player and not self._over
         mask = game.action_mask if deciding else np.zeros(self._num_actions, np.int8)
         return {"observation": rows[0], "action_mask": mask}
 
@@ -172,7 +174,8 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
         self.infos[after] = {"action_mask": game.action_mask}
 
     def _finish(self, rewards: list[float], *, truncated: bool) -> None:
-        """The game is over: pay everybody, once."""
+        """The game is over, or given up: pay everybody, once."""
+        self._over = True
         for agent, reward in zip(self.possible_agents, rewards, strict=True):
             self.rewards[agent] = reward
             self.terminations[agent] = not truncated

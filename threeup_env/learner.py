@@ -489,9 +489,9 @@ def seed_sequences(seed: Any, count: int) -> list[np.random.SeedSequence | None]
 @contextlib.contextmanager
 def use_threads(count: int) -> Iterator[None]:
     """Let Numba use up to `count` threads, in this Python thread, while the context lasts."""
-    before = numba.get_numuse_threads()
-    numba.set_numuse_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
     try:
         yield
     finally:
-        numba.set_numuse_threads(before)
+        numba.set_num_threads(before)

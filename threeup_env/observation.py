@@ -45,13 +45,13 @@ SIZE_CODE: Final = 8
 BASE_BITS: Final = 3
 BASE: Final = 1 << BASE_BITS
 """Base of large numbers."""
-ALIGNMENT: Final = 4
-"""The length of an observation is a multiple of this: the encoder stores four entries at once."""
 ROW_LEVELS: Final = 3
 """Longest row of one colour that lies on the pile: the fourth card ends it (8.4)."""
 LEADS: Final = (-60, -30, -15, -5, 0, 5, 15, 30)
 """Thresholds of the slice `lead`, in points."""
-TOTAL_DIGITS: Final = 6
+DIGITS_IN_WORD: Final = 4
+"""Digits come in groups of this many."""
+TOTAL_DIGITS: Final = 2 * DIGITS_IN_WORD
 MOST_EXTRAS: Final = 3 * MAX_COPIES
 """No deck holds Clears for more extras than this (1.4, 5.1)."""
 ABSENT: Final = -1
@@ -73,7 +73,8 @@ class Part(IntEnum):
 
     HAND = 0
     REMOVED = auto()
-    SEAT = auto()
+    UP = auto()
+    KNOWN = auto()
     HAND_SIZE = auto()
     DRAW_PILE = auto()
     EXTRAS = auto()
@@ -108,7 +109,6 @@ class Part(IntEnum):
     WANT_KIND = auto()
     WANT_COLOR = auto()
     VICTIM = auto()
-    PADDING = auto()
 
 
 @dataclass(frozen=True)
@@ -210,34 +210,30 @@ def observation_layout(rules: Rules) -> Layout:
         low = -1 if part is Part.DIRECTION else 0
         slices.append(Slice(part.name.lower(), start, shape, low, high, meaning))
         start = slices[-1].stop
-    if start % ALIGNMENT:
-        padding = ALIGNMENT - start % ALIGNMENT
-        slices.append(Slice("padding", start, (padding,), 0, 0, f"zeros: the length is a multiple of {ALIGNMENT}"))
-        start += padding
     return Layout(tuple(slices), start)
 
 
 def limit_digits(max_decisions: int) -> int:
-    """Digits in base 8 that any number of decisions left needs."""
-    return max(1, -(-max_decisions.bit_length() // BASE_BITS))
+    """Digits in base 8 for any number of decisions left, a multiple of `DIGITS_IN_WORD`."""
+    words = -(-max_decisions.bit_length() // (BASE_BITS * DIGITS_IN_WORD))
+    return words * DIGITS_IN_WORD
 
 
 def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
     """Each part that the rules have: shape, largest value, meaning."""
     n = rules.num_players
-    most = MAX_COPIES - 1
     size_high = max(rules.deck_size // BASE, BASE - 1)
     in_parts = rules.color_swap or rules.sabotage
     phases = PUBLIC_PHASES if in_parts else ("set-up", "turn")
     yield Part.HAND, (NUM_KINDS, COUNT_CODE), MAX_COPIES - 3, "own hand by kind, count code (10.3)"
     yield Part.REMOVED, (NUM_KINDS, COUNT_CODE), MAX_COPIES - 3, "removed cards by kind, count code (4.3)"
     yield (
-        Part.SEAT,
-        (n, NUM_KINDS, 2 * PAIR_CODE),
-        most,
-        "of each seat by kind: its 3UP cards, pair code (before the reveal the observer's own alone, 2.3), then the "
-        "cards known to lie in its hand, pair code (10.2)",
+        Part.UP,
+        (n, NUM_KINDS, PAIR_CODE),
+        rules.table_cards - 1 or 1,
+        "3UP cards of each seat by kind, pair code; before the reveal the observer's own alone (2.3)",
     )
+    yield Part.KNOWN, (n, NUM_KINDS, PAIR_CODE), MAX_COPIES - 1, "cards known to lie in each hand, pair code (10.2)"
     yield Part.HAND_SIZE, (n, SIZE_CODE), size_high, "cards in each hand, size code"
     yield Part.DRAW_PILE, (SIZE_CODE,), size_high, "cards in the draw pile, size code"
     yield Part.EXTRAS, (COUNT_CODE,), MOST_EXTRAS - 3, "extra actions owed, count code (5.1)"

@@ -80,6 +80,7 @@ class ThreeUpVecEnv(VecEnv):
         if seeded or options or not self._dealt:
             self.batch.reset(self._seeds if seeded else None, options)
         self._dealt = False
+        self._actions = None
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{} for _ in range(self.num_envs)]

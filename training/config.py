@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from threeup_env.errors import InvalidConfigError
+from threeup_env.agents import make_agent
+from threeup_env.errors import InvalidConfigError, ThreeUpError
 from threeup_env.registration import ENV_RULES
 
 SELF: Final = "self"
@@ -148,6 +149,13 @@ class Config(_Settings):
                 raise InvalidConfigError(f"{key}: {schedule!r} goes below 0; allowed: numbers of at least 0")
         if not sum(self.opponents.values()) > 0:
             raise InvalidConfigError(f"opponents: all weights of {self.opponents} are 0; allowed: at least one above 0")
+        for key, names in (("opponents", self.opponents), ("evaluation", self.evaluation.opponents)):
+            for name in names:
+                if name not in (SELF, PAST) or key == "evaluation":
+                    try:
+                        make_agent(name, ENV_RULES[self.env])
+                    except ThreeUpError as error:
+                        raise InvalidConfigError(f"{key}: {error}") from None
         if self.batch_size > self.games * self.rollout:
             raise InvalidConfigError(
                 f"batch_size: {self.batch_size} is more than a rollout holds; allowed: at most games * rollout = "

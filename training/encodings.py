@@ -31,7 +31,8 @@ assert (len(_COUNT), len(_PAIR), len(_SIZE)) == (COUNT_CODE, PAIR_CODE, SIZE_COD
 _CODES: Final[Mapping[str, tuple[tuple[int, ...], Callable[[Rules], int]]]] = {
     "hand": (_COUNT, lambda rules: MAX_COPIES),
     "removed": (_COUNT, lambda rules: MAX_COPIES),
-    "seat": (_PAIR, lambda rules: MAX_COPIES),
+    "up": (_PAIR, lambda rules: rules.table_cards),
+    "known": (_PAIR, lambda rules: MAX_COPIES),
     "hand_size": (_SIZE, lambda rules: rules.deck_size),
     "draw_pile": (_SIZE, lambda rules: rules.deck_size),
     "extras": (_COUNT, lambda rules: MOST_EXTRAS),
@@ -122,8 +123,6 @@ def _decoder(
     columns: list[npt.NDArray[np.float64]] = []
     highs: list[int] = []
     for part in layout:
-        if part.name == "padding":
-            continue
         if part.name == "decisions_left" and limit_as_share:
             code: tuple[float, ...] = tuple(BASE**digit / rules.max_decisions for digit in range(part.size))
             high = 1

@@ -156,8 +156,8 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
 def make_run(config: Config) -> Run:
     """The start of a run: new weights, new games, the learner's first snapshot as an opponent."""
     rules = rules_of(config.env)
-    games_seed, opponents_seed, weights_seed = np.random.SeedSequence(config.seed).spawn(3)
-    env = ThreeUpVecEnv(rules, config.games, seed=games_seed, reward=config.reward)
+    learner_seed, opponents_seed = np.random.SeedSequence(config.seed).spawn(2)
+    env = ThreeUpVecEnv(rules, config.games, reward=config.reward)
     ppo = LeanMaskablePPO(
         "MlpPolicy",
         env,
@@ -172,12 +172,11 @@ def make_run(config: Config) -> Run:
         vf_coef=config.value_weight,
         max_grad_norm=config.max_grad_norm,
         policy_kwargs=policy_arguments(config, rules),
+        seed=int(learner_seed.generate_state(1)[0]),  # of the games too
         device="cpu",
     )
     ppo.set_logger(Logger(None, []))
-    # As SB3's learn() begins, but for its loggers.
-    ppo.set_random_seed(int(weights_seed.generate_state(1)[0]))
-    ppo._setup_learn(config.steps)
+    ppo._setup_learn(config.steps)  # as SB3's learn() begins: a reset of the games
     opponents = Opponents(config.opponents, config.snapshots.keep, rules, opponents_seed)
     opponents.add_snapshot(ppo.policy, env.batch)
     return Run(config, ppo, env, opponents)

@@ -174,3 +174,17 @@ def test_10_4_hidden_cards_change_nothing() -> None:
     assert one.observation(0).tolist() == two.observation(0).tolist()
     assert one.action_mask.tolist() == two.action_mask.tolist()
     assert one.legal_actions == two.legal_actions
+
+
+def test_10_1_the_draw_is_offered_at_a_decision_that_can_take_it() -> None:
+    """Not while colours are said, nor before an exchange is settled, though it is open again afterwards."""
+    game = table("g9 | g10 | gC+1 g7 r7", "r9 | r10 | g8 r8 b8", draw="b1 b2 b3", color_swap=True)
+    assert decode(play(game, "play C+1"), 1)["draw_offered"] == 1
+    assert decode(play(game, "play 7"), 1)["draw_offered"] == 0
+    seats = ("g9 | g10 | gC+2 rC+2 g2 g2 g3 g3", "r9 | r10 | b1 b2 b3 b4 b5 b6")
+    game = table(*seats, draw="b9 b8 b7", color_swap=True, draw_before="each")
+    play(game, "play C+2", "play C+2", "draw", "play 2x2", "play 3x2")
+    assert game.legal_actions == ["pass", "give 9"]
+    assert decode(game, 1)["draw_offered"] == 0
+    play(game, "pass")
+    assert (game.legal_actions, decode(game, 1)["draw_offered"]) == (["play 9", "draw"], 1)

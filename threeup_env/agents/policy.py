@@ -48,13 +48,13 @@ class Header(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    format: Literal["threeup-policy/1"] = FORMAT
-    encoding: str = ENCODING
+    format: Literal["threeup-policy/1"]
+    encoding: str
     rules: dict[str, Any]
     observation_size: int = Field(ge=1)
     num_actions: int = Field(ge=1)
     network: dict[str, Any]
-    training: dict[str, Any] = {}
+    training: dict[str, Any]
 
 
 def make_header(rules: Rules, network: Network, training: Mapping[str, Any] | None = None) -> Header:
@@ -66,6 +66,8 @@ def make_header(rules: Rules, network: Network, training: Mapping[str, Any] | No
         training: Where it comes from; JSON values.
     """
     return Header(
+        format=FORMAT,
+        encoding=ENCODING,
         rules=rules.to_dict(defaults=True),
         observation_size=observation_layout(rules).size,
         num_actions=rules.num_actions,

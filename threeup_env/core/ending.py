@@ -81,6 +81,10 @@ def finish_deal(state, rules, ended):
             state.score[seat] += table_points(state, seat)
         state.total[seat] += state.score[seat]
     state.deal += 1
+    # What was owed in the last turn ends with it.
+    state.extras = 0
+    state.draw_open = 0
+    state.table_clear_2 = 0
     if rules.rounds == 1:
         state.ended = ended
         state.phase = OVER

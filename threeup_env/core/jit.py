@@ -7,20 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-WORD = 4
-"""Bytes of a word: entries of an observation that are stored at once."""
-
 
 def _core_stamp() -> tuple[float, int]:
-    """A stamp of the whole core: Numba's cache looks at a function's own file, but code of its callees is inlined."""
-    sources = sorted(Path(__file__).parent.parent.rglob("*.py"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources if path.parent.name != "render"))
+    """A stamp of all that is compiled: Numba's cache looks at a function's own file, but callees are inlined in it."""
+    core = Path(__file__).parent
+    sources = sorted(core.glob("*.py")) + [core.parent / name for name in ("actions.py", "cards.py", "observation.py")]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources))
     return 0.0, int.from_bytes(digest.digest()[:6])
 
 
@@ -51,19 +48,31 @@ def _cached(dispatcher: Any) -> Any:
 
 @intrinsic
 def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
-    """Store four entries of a row of a C-contiguous int8 array `(N, D)` at once: the bytes of `word`, lowest first.
+    """Store the bytes of a word, lowest first, in a row of a C-contiguous int8 array `(N, D)`, from entry `at` on.
 
-    `at` and D must be multiples of 4, as GPUs store words only there.
+    As many entries as the type of the word has bytes; they need not be aligned.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         stride = builder.extract_value(array.strides, 0)
         place = builder.gep(array.data, [builder.add(builder.mul(args[1], stride), args[2])])
-        builder.store(args[3], builder.bitcast(place, ir.IntType(32).as_pointer()), align=WORD)
+        builder.store(args[3], builder.bitcast(place, args[3].type.as_pointer()), align=1)
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64, types.int64, types.uint32), codegen
+    return types.void(rows, types.int64, types.int64, word), codegen
+
+
+@intrinsic
+def load_two(typingctx: Any, counts: Any, at: Any) -> Any:
+    """Two neighbours of a contiguous int8 array, from `at` on, as one uint16, the first in its lower byte."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        word = context.get_value_type(types.uint16)
+        return builder.load(builder.bitcast(builder.gep(array.data, [args[1]]), word.as_pointer()), align=1)
+
+    return types.uint16(counts, types.int64), codegen
 
 
 @intrinsic

@@ -37,6 +37,8 @@ NEVER: Final = -4
 MAX_DEALINGS: Final = 10_000
 _START: Final = -1
 """In the place of an action: deal a new game."""
+_NONE: Final = -2
+"""In the place of an action: there is none to play."""
 
 # Values of `SETTING.seat` that are no seat.
 ROTATE: Final = -1
@@ -83,7 +85,7 @@ SETTING: Final = np.dtype(
 
 
 def _called(function):
-    """Compile a function that is called, not inlined: its copies would take long to compile, its arguments are cheap."""
+    """Compile a function that is called, not inlined: copies take long to compile, and its arguments are cheap."""
     return _cached(njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
@@ -163,7 +165,7 @@ def _settle(game, state, table, rules, setting, rewards, terminated, truncated):
 
 @compiled
 def _begin(game, state, table, action, rewards, terminated, truncated):
-    """What the step of a game begins with: an action to play, _START, or, after an illegal one, a game that is over."""
+    """What the step of a game begins with: an action to play, _START, or _NONE where an illegal one ends the game."""
     if table.standing >= 0:
         return action
     rewards[game] = 0.0
@@ -178,6 +180,7 @@ def _begin(game, state, table, action, rewards, terminated, truncated):
         table.illegal = 1
         state.phase = OVER
         state.legal[:] = 0
+        return _NONE
     return action
 
 
@@ -200,7 +203,7 @@ def _advance(
                 apply(state, rules, action)
             while state.phase == BETWEEN_DEALS or action == _START:
                 _deal(state, table, rules, setting)
-                action = 0
+                action = _NONE
             if state.phase != OVER:
                 agent = table.agent[state.player]
                 if agent == LEARNER or codes[agent] == EXTERNAL:

@@ -8,41 +8,65 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cards import MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
-from ..observation import BASE, BASE_BITS, LEADS, MOST_EXTRAS, ROW_LEVELS, SIZE_CODE, Part
-from .jit import WORD, compiled, store_word
+from ..cards import MAX_COPIES, MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
+from ..observation import (
+    BASE,
+    BASE_BITS,
+    COUNT_CODE,
+    DIGITS_IN_WORD,
+    LEADS,
+    MOST_EXTRAS,
+    PAIR_CODE,
+    ROW_LEVELS,
+    SIZE_CODE,
+    Part,
+)
+from .jit import compiled, load_two, store_word
 from .legal import source_of
-from .state import BETWEEN_DEALS, NO_CARD, SABOTAGE_GIVE, SABOTAGE_WANT, UP_PHASE
+from .state import BETWEEN_DEALS, NO_CARD, SABOTAGE_GIVE, SABOTAGE_WANT, TURN, UP_PHASE
 from .turn import draw_offered
 
+# Codes as words: what is stored at once, its lowest byte first. Most tables code two neighbouring counts, and are
+# indexed by both, the second in the upper byte.
+_LAST_TWO = NUM_KINDS - 2
+_WORD_BITS = BASE_BITS * DIGITS_IN_WORD
 
-def _words(*entries: np.ndarray) -> np.ndarray:
-    """Words of the entries of a code, lowest byte first; one row of words for each number that is coded."""
-    code = np.stack(entries, 1).astype(np.uint8)
-    return np.ascontiguousarray(code).view("<u4").astype(np.uint32)
+
+def _words(entries: list[np.ndarray], dtype: str) -> np.ndarray:
+    """One word for each number, from the entries of its code."""
+    return np.ascontiguousarray(np.stack(entries, 1).astype(np.uint8)).view(dtype)[:, 0]
+
+
+def _of_two(code: np.ndarray, bits: int, dtype: str) -> np.ndarray:
+    """The words of two counts side by side, from the words of one, each of `bits` bits."""
+    counts = np.arange(MAX_COPIES + 1)
+    words = np.zeros(MAX_COPIES * 257 + 1, dtype)
+    for second in counts:
+        words[counts + 256 * second] = code[counts].astype(dtype) | (code[second].astype(dtype) << words.dtype.type(bits))
+    return words
 
 
 _NUMBERS = np.arange(max(MAX_DECK, 100) + 1)
-_ZEROS = np.zeros_like(_NUMBERS)
-_COUNT = _words(_NUMBERS >= 1, _NUMBERS >= 2, _NUMBERS >= 3, np.maximum(_NUMBERS - 3, 0))[: MOST_EXTRAS + 1, 0]
-_LOW_PAIR = _words(_NUMBERS >= 1, np.maximum(_NUMBERS - 1, 0), _ZEROS, _ZEROS)[: MOST_EXTRAS + 1, 0]
-_HIGH_PAIR = _words(_ZEROS, _ZEROS, _NUMBERS >= 1, np.maximum(_NUMBERS - 1, 0))[: MOST_EXTRAS + 1, 0]
-_SIZE = _words(*(_NUMBERS >= level for level in (1, 2, 3, 4, 6, 10)), _NUMBERS // BASE, _NUMBERS % BASE)
+_COUNT = _words([_NUMBERS >= 1, _NUMBERS >= 2, _NUMBERS >= 3, np.maximum(_NUMBERS - 3, 0)], "u4")[: MOST_EXTRAS + 1]
+_TWO_COUNTS = _of_two(_COUNT, 8 * COUNT_CODE, "u8")
+_TWO_PAIRS = _of_two(_words([_NUMBERS >= 1, np.maximum(_NUMBERS - 1, 0)], "u2"), 8 * PAIR_CODE, "u4")
+_SIZE = _words([*(_NUMBERS >= level for level in (1, 2, 3, 4, 6, 10)), _NUMBERS // BASE, _NUMBERS % BASE], "u8")
+_TOP = np.eye(NUM_NUMBERS + 1, 16, -1, np.uint8).view("u8")
+_DIGITS = _words([np.arange(1 << _WORD_BITS) >> BASE_BITS * i & (BASE - 1) for i in range(DIGITS_IN_WORD)], "u4")
 
 
 @compiled
 def _write_size(rows, row, at, size):
     """Size code of a number."""
-    store_word(rows, row, at, _SIZE[np.uint8(size), 0])
-    store_word(rows, row, at + WORD, _SIZE[np.uint8(size), 1])
+    store_word(rows, row, at, _SIZE[np.uint8(size)])
 
 
 @compiled
 def _write_digits(rows, row, start, stop, number):
     """A number in base 8, lowest digit first."""
-    for at in range(start, stop):
-        rows[row, at] = number & (BASE - 1)
-        number >>= BASE_BITS
+    for at in range(start, stop, DIGITS_IN_WORD):
+        store_word(rows, row, at, _DIGITS[np.uint16(number & ((1 << _WORD_BITS) - 1))])
+        number >>= _WORD_BITS
 
 
 @compiled
@@ -72,63 +96,101 @@ def decisions_left(state, rules):
 
 @compiled
 def observe(rows, row, state, rules, seat):
-    """Write what `seat` knows into `observation`, int8 `(D,)`, every entry of it."""
+    """Write what `seat` knows into a row of `rows`, int8 `(N, D)`, every entry of it."""
     _write_zones(rows, row, state, rules, seat)
-    # What follows is sparse: zeros, and then what is not zero.
-    for at in range(rules.spans[Part.TOP, 0], rows.shape[1]):
-        rows[row, at] = 0
     _write_turn(rows, row, state, rules, seat)
-    if rules.failed_flip_stays:
-        _write_seen(rows, row, state, rules, seat)
-    if rules.rounds > 1:
-        _write_match(rows, row, state, rules, seat)
-    if rules.color_swap:
-        _write_colors(rows, row, state, rules, seat)
-    if rules.sabotage:
-        _write_sabotage(rows, row, state, rules, seat)
+    if rules.spans[Part.DECISIONS_LEFT, 1] < rows.shape[1]:
+        _write_options(rows, row, state, rules, seat)
+
+
+@compiled
+def _write_one_hot(rows, row, at, index, shown):
+    """Eight entries, all zeros but the one at `index`, which is `shown`; a slice that follows overwrites the surplus."""
+    store_word(rows, row, at, np.uint64(shown) << np.uint64(8 * index))
+
+
+@compiled
+def _write_counts(rows, row, at, counts):
+    """Count codes of a zone. The last two kinds overlap the two before them, as 13 is odd."""
+    for kind in range(0, NUM_KINDS - 1, 2):
+        store_word(rows, row, at + COUNT_CODE * kind, _TWO_COUNTS[load_two(counts, kind)])
+    store_word(rows, row, at + COUNT_CODE * _LAST_TWO, _TWO_COUNTS[load_two(counts, _LAST_TWO)])
+
+
+@compiled
+def _write_pairs(rows, row, at, counts):
+    """Pair codes of a zone; as `_write_counts`."""
+    for kind in range(0, NUM_KINDS - 1, 2):
+        store_word(rows, row, at + PAIR_CODE * kind, _TWO_PAIRS[load_two(counts, kind)])
+    store_word(rows, row, at + PAIR_CODE * _LAST_TWO, _TWO_PAIRS[load_two(counts, _LAST_TWO)])
 
 
 @compiled
 def _write_zones(rows, row, state, rules, seat):
     """Every number of cards: own hand, removed cards, what is public of each seat, draw pile, pile; and the debt."""
-    hand = rules.spans[Part.HAND, 0]
-    removed = rules.spans[Part.REMOVED, 0]
-    for kind in range(NUM_KINDS):
-        store_word(rows, row, hand + WORD * kind, _COUNT[np.uint8(state.hand[seat, kind])])
-        store_word(rows, row, removed + WORD * kind, _COUNT[np.uint8(state.removed[kind])])
-    at = rules.spans[Part.SEAT, 0]
+    _write_counts(rows, row, rules.spans[Part.HAND, 0], state.hand[seat])
+    _write_counts(rows, row, rules.spans[Part.REMOVED, 0], state.removed)
+    up = rules.spans[Part.UP, 0]
+    known = rules.spans[Part.KNOWN, 0]
     size = rules.spans[Part.HAND_SIZE, 0]
     for distance in range(rules.num_players):
         other = seat_after(rules, seat, distance)
-        # 2.3: before the reveal a seat sees its own 3UP cards alone. Nothing is known of any hand then.
-        shown = 255 if state.revealed or distance == 0 else 0
-        for kind in range(NUM_KINDS):
-            word = _LOW_PAIR[np.uint8(state.up[other, kind] & shown)] | _HIGH_PAIR[np.uint8(state.known[other, kind])]
-            store_word(rows, row, at, word)
-            at += WORD
+        _write_pairs(rows, row, up, state.up[other])
+        _write_pairs(rows, row, known, state.known[other])
         _write_size(rows, row, size, state.hand_size[other])
+        up += NUM_KINDS * PAIR_CODE
+        known += NUM_KINDS * PAIR_CODE
         size += SIZE_CODE
+    if not state.revealed:
+        # 2.3: before the reveal a seat sees its own 3UP cards alone.
+        for at in range(rules.spans[Part.UP, 0] + NUM_KINDS * PAIR_CODE, rules.spans[Part.UP, 1]):
+            rows[row, at] = 0
     _write_size(rows, row, rules.spans[Part.DRAW_PILE, 0], state.deck_size - state.drawn)
     store_word(rows, row, rules.spans[Part.EXTRAS, 0], _COUNT[np.uint8(state.extras)])
     for number in range(0, NUM_NUMBERS, 2):
-        word = _LOW_PAIR[np.uint8(state.pile[number])] | _HIGH_PAIR[np.uint8(state.pile[number + 1])]
-        store_word(rows, row, rules.spans[Part.PILE, 0] + 2 * number, word)
+        store_word(rows, row, rules.spans[Part.PILE, 0] + PAIR_CODE * number, _TWO_PAIRS[load_two(state.pile, number)])
 
 
 @compiled
 def _write_turn(rows, row, state, rules, seat):
-    """Whose decision it is and what it decides, how far the limit is, and the outline of the table."""
-    rows[row, rules.spans[Part.TOP, 0] + max(state.top, 0)] = state.top >= 0
+    """The outline of the table, whose decision it is and what it decides, and how far the limit is.
+
+    In the order of the layout: each word may reach into the slice after it, which is written next.
+    """
+    top = rules.spans[Part.TOP, 0]
+    store_word(rows, row, top, _TOP[state.top + 1, 0])
+    store_word(rows, row, top + 8, np.uint16(_TOP[state.top + 1, 1]))
     down = rules.spans[Part.DOWN, 0]
     for distance in range(rules.num_players):
         other = seat_after(rules, seat, distance)
-        for slot in range(rules.table_cards):
-            rows[row, down + slot] = state.down[other, slot] != NO_CARD
+        held = np.uint32(state.down[other, 0] != NO_CARD)
+        held |= np.uint32(state.down[other, 1] != NO_CARD) << np.uint32(8)
+        held |= np.uint32(state.down[other, 2] != NO_CARD) << np.uint32(16)
+        store_word(rows, row, down, held)
         down += rules.table_cards
-    rows[row, rules.spans[Part.FIRST_PLAYER, 0] + distance_to(rules, seat, state.first_player)] = 1
-    _write_digits(
-        rows, row, rules.spans[Part.DECISIONS_LEFT, 0], rules.spans[Part.DECISIONS_LEFT, 1], decisions_left(state, rules)
-    )
+    playing = state.phase < BETWEEN_DEALS
+    _write_one_hot(rows, row, rules.spans[Part.TO_PLAY, 0], distance_to(rules, seat, state.player), playing)
+    _write_one_hot(rows, row, rules.spans[Part.FIRST_PLAYER, 0], distance_to(rules, seat, state.first_player), True)
+    if rules.color_swap or rules.sabotage:
+        _write_one_hot(rows, row, rules.spans[Part.PHASE, 0], state.phase & 7, playing)
+    else:
+        word = np.uint16(playing) << np.uint16(8 * (state.phase != UP_PHASE))
+        store_word(rows, row, rules.spans[Part.PHASE, 0], word)
+    # 10.1: at this decision; an action once begun is finished first (7.1).
+    drawing = (state.phase == TURN) & (state.asking == 0) & draw_offered(state, rules, state.player)
+    rows[row, rules.spans[Part.DRAW_OFFERED, 0]] = drawing
+    rows[row, rules.spans[Part.TABLE_CLEAR_2, 0]] = state.table_clear_2
+    left = rules.spans[Part.DECISIONS_LEFT]
+    _write_digits(rows, row, left[0], left[1], decisions_left(state, rules))
+
+
+@compiled
+def _write_options(rows, row, state, rules, seat):
+    """What options add; they are sparse, so zeros come first."""
+    for at in range(rules.spans[Part.DECISIONS_LEFT, 1], rows.shape[1]):
+        rows[row, at] = 0
+    if rules.failed_flip_stays:
+        _write_seen(rows, row, state, rules, seat)
     if rules.reverse_ones:
         rows[row, rules.spans[Part.DIRECTION, 0]] = state.direction
     if rules.play_on:
@@ -136,15 +198,12 @@ def _write_turn(rows, row, state, rules, seat):
             place = state.place[seat_after(rules, seat, distance)]
             if place > 0:
                 rows[row, rules.spans[Part.PLACE, 0] + distance * rules.num_players + place - 1] = 1
-    if state.phase >= BETWEEN_DEALS:
-        return
-    rows[row, rules.spans[Part.TO_PLAY, 0] + distance_to(rules, seat, state.player)] = 1
-    if rules.color_swap or rules.sabotage:
-        rows[row, rules.spans[Part.PHASE, 0] + state.phase] = 1
-    else:
-        rows[row, rules.spans[Part.PHASE, 0] + (state.phase != UP_PHASE)] = 1
-    rows[row, rules.spans[Part.DRAW_OFFERED, 0]] = draw_offered(state, rules, state.player)
-    rows[row, rules.spans[Part.TABLE_CLEAR_2, 0]] = state.table_clear_2
+    if rules.rounds > 1:
+        _write_match(rows, row, state, rules, seat)
+    if rules.color_swap:
+        _write_colors(rows, row, state, rules, seat)
+    if rules.sabotage:
+        _write_sabotage(rows, row, state, rules, seat)
 
 
 @compiled
