@@ -1,4 +1,4 @@
-"""The tables of docs/environments.md come from the code: `python -m tests.test_docs_tables --write` writes them anew."""
+"""The tables of docs/environments.md are those of the code; `python -m tests.test_docs_tables --write` writes them."""
 
 from __future__ import annotations
 

@@ -153,9 +153,9 @@ class Game:
     @property
     def action_mask(self) -> npt.NDArray[np.int8]:
         """The legal actions as a mask of 0 and 1, int8 `(rules.num_actions,)`; zeros when the game is over."""
-        masks = np.empty((1, self.rules.num_actions), np.int8)
-        single.write_mask(self._states, masks)
-        return masks[0]
+        mask = np.empty(self.rules.num_actions, np.int8)
+        single.write_mask(self._states, mask[np.newaxis])
+        return mask
 
     def play(self, action: int | str) -> None:
         """Make one decision for the seat `player`.
@@ -192,9 +192,9 @@ class Game:
         """
         if not 0 <= _as_index(seat) < self.rules.num_players:
             raise ValueError(f"no seat {seat!r}; seats are 0..{self.rules.num_players - 1}")
-        observations = np.empty((1, observation_layout(self.rules).size), np.int8)
-        single.write_observation(self._states, self._switches, seat, observations)
-        return observations[0]
+        observation = np.empty(observation_layout(self.rules).size, np.int8)
+        single.write_observation(self._states, self._switches, seat, observation[np.newaxis])
+        return observation
 
     @property
     def deal(self) -> int:

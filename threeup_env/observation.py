@@ -194,10 +194,9 @@ class Layout:
     def describe(self) -> str:
         """The table as Markdown: index, name, shape, range, meaning."""
         rows = ["| index | name | shape | range | meaning |", "|---|---|---|---|---|"]
-        rows += [
-            f"| {s.start}..{s.stop - 1} | `{s.name}` | {'x'.join(map(str, s.shape))} | {s.low}..{s.high} | {s.meaning} |"
-            for s in self.slices
-        ]
+        for part in self.slices:
+            index, shape = f"{part.start}..{part.stop - 1}", "x".join(map(str, part.shape))
+            rows.append(f"| {index} | `{part.name}` | {shape} | {part.low}..{part.high} | {part.meaning} |")
         return "\n".join(rows)
 
 

@@ -1,0 +1,1 @@
+"""The rules of play, compiled: functions over the record of one game (state.py), and over many of them."""

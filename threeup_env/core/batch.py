@@ -92,10 +92,9 @@ def step(start, stop, states, switches, actions, reward_kind, players, observati
 def random_steps(
     start, stop, steps, states, switches, rngs, reward_kind, players, observations, masks, rewards, ends, cuts
 ):
-    """`steps` decisions in each of the games start..stop-1, drawn uniformly from the legal ones; arrays as in `step`.
+    """`steps` decisions in each of the games start..stop-1, drawn uniformly from the legal ones.
 
-    Args:
-        rngs: Generators of the choices, GENERATOR `(N,)`, apart from those of the deals.
+    Arrays as in `step`; `rngs` are the generators of the choices, GENERATOR `(N,)`, apart from those of the deals.
     """
     rules = switches[0]
     for _ in range(steps):

@@ -51,7 +51,7 @@ def last_between(legal, start, stop):
 
 @compiled
 def choose_greedy(legal, extra_owed):
-    """The action of `greedy` from a legal set that is not empty; `extra_owed` tells the draw of 5.3 from that of 8.2."""
+    """The action of `greedy` from a legal set, not empty; `extra_owed` tells the draw of 5.3 from that of 8.2."""
     action = last_between(legal, UP, UP + NUM_KINDS)
     if action >= 0:
         return action
@@ -104,4 +104,3 @@ def choose_greedy_batch(masks, extras_owed, actions):
     for row in range(len(masks)):
         read_mask(masks[row], legal)
         actions[row] = choose_greedy(legal, extras_owed[row])
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit, types
 from numba.extending import intrinsic
@@ -32,12 +32,12 @@ def compiled(function: F) -> F:
     run several batches side by side. Calls are inlined, because an array passed to a function costs more
     than most of these functions do.
     """
-    return _cached(njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
+    return cast(F, _cached(njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)))
 
 
 def threaded(function: F) -> F:
     """Compile `function` so that its `prange` loops run in threads; nothing else differs from `compiled`."""
-    return _cached(njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function))
+    return cast(F, _cached(njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)))
 
 
 def _cached(dispatcher: Any) -> Any:

@@ -42,7 +42,9 @@ def _of_two(code: np.ndarray, bits: int, dtype: str) -> np.ndarray:
     counts = np.arange(MAX_COPIES + 1)
     words = np.zeros(MAX_COPIES * 257 + 1, dtype)
     for second in counts:
-        words[counts + 256 * second] = code[counts].astype(dtype) | (code[second].astype(dtype) << words.dtype.type(bits))
+        words[counts + 256 * second] = code[counts].astype(dtype) | (
+            code[second].astype(dtype) << words.dtype.type(bits)
+        )
     return words
 
 
@@ -50,7 +52,7 @@ _NUMBERS = np.arange(max(MAX_DECK, 100) + 1)
 _COUNT = _words([_NUMBERS >= 1, _NUMBERS >= 2, _NUMBERS >= 3, np.maximum(_NUMBERS - 3, 0)], "u4")[: MOST_EXTRAS + 1]
 _TWO_COUNTS = _of_two(_COUNT, 8 * COUNT_CODE, "u8")
 _TWO_PAIRS = _of_two(_words([_NUMBERS >= 1, np.maximum(_NUMBERS - 1, 0)], "u2"), 8 * PAIR_CODE, "u4")
-_SIZE = _words([*(_NUMBERS >= level for level in (1, 2, 3, 4, 6, 10)), _NUMBERS // BASE, _NUMBERS % BASE], "u8")
+_SIZE = _words([*(level <= _NUMBERS for level in (1, 2, 3, 4, 6, 10)), _NUMBERS // BASE, _NUMBERS % BASE], "u8")
 _TOP = np.eye(NUM_NUMBERS + 1, 16, -1, np.uint8).view("u8")
 _DIGITS = _words([np.arange(1 << _WORD_BITS) >> BASE_BITS * i & (BASE - 1) for i in range(DIGITS_IN_WORD)], "u4")
 

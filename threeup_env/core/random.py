@@ -23,7 +23,7 @@ _TWO_32 = 1 << 32
 
 def seed_words(sequence: np.random.SeedSequence) -> npt.NDArray[np.uint64]:
     """The generator that `sequence` seeds: two words, not both zero."""
-    words = sequence.generate_state(2, np.uint64)
+    words = sequence.generate_state(2, np.uint64).astype(np.uint64, copy=False)
     return words if words.any() else np.array([1, 0], np.uint64)
 
 

@@ -84,5 +84,3 @@ def write_rewards(states, switches, kind, rewards):
     """Write the rewards of all seats, float64 `(n,)` (core/ending.py)."""
     for seat in range(switches[0].num_players):
         rewards[seat] = ending.reward(states[0], switches[0], kind, seat)
-
-

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..actions import NUM_SLOTS
-from ..observation import Part, observation_layout
 from ..cards import CARD_INDEX, MAX_COPIES, MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS
+from ..observation import Part, observation_layout
 
 if TYPE_CHECKING:
     from ..rules import Rules

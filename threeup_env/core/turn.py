@@ -193,4 +193,3 @@ def take(state, rules):
     """`take`: the pile goes to the hand, a debt is dropped, the turn ends (3.4, 5.5)."""
     take_pile(state, rules, state.player)
     end_turn(state, rules)
-
