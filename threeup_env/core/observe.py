@@ -87,7 +87,7 @@ def distance_to(rules, seat, other):
 
 @compiled
 def decisions_left(state, rules):
-    """Decisions to the limit as everyone counts them (10.1): in set-up, cards laid up, since colours said are secret."""
+    """Decisions to the limit as everyone counts them (10.1): in set-up by cards laid up, as colours are secret."""
     made = state.decisions
     if state.revealed == 0:
         made = 0
@@ -107,7 +107,7 @@ def observe(rows, row, state, rules, seat):
 
 @compiled
 def _write_one_hot(rows, row, at, index, shown):
-    """Eight entries, all zeros but the one at `index`, which is `shown`; a slice that follows overwrites the surplus."""
+    """Eight entries, zeros but the one at `index`, which is `shown`; the slice that follows overwrites the surplus."""
     store_word(rows, row, at, np.uint64(shown) << np.uint64(8 * index))
 
 

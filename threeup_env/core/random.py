@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .jit import compiled
 
 GENERATOR = np.dtype([("rng", np.uint64, (2,))])
-"""A generator by itself. Compiled loops take arrays of these records: a row of a plain array costs a reference count."""
+"""A generator by itself. Compiled loops take arrays of it, as a row of a plain array costs a reference count."""
 
 _LOW_32 = (1 << 32) - 1
 _TWO_32 = 1 << 32
