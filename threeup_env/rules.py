@@ -16,7 +16,7 @@ from .actions import NUM_ACTIONS, NUM_BASE_ACTIONS
 from .cards import CARD_INDEX, CARDS, COLORS, KINDS, MAX_COPIES, NAMED_DECKS, NUM_CARDS, NUM_COLORS
 from .errors import InvalidRulesError
 
-MINI_DECISIONS_PER_PLAYER: Final = 6
+MINI_DECISIONS_PER_PLAYER: Final = 8
 """`max_decisions` of `Rules.mini`, for each player: what an exact solver can still walk through for two."""
 
 
