@@ -49,7 +49,7 @@ def positions(count: int, rules: Rules = RULES) -> tuple[npt.NDArray[np.int8], n
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "policy.safetensors"
-    save_policy(path, random_weights(), make_header(RULES, NETWORK, {"steps": 3, "seed": 1}))
+    save_policy(path, random_weights(), make_header(RULES, NETWORK, {"steps": 3, "seed": 1}, temperature=0.5))
     return path
 
 
@@ -66,7 +66,8 @@ def test_a_file_keeps_weights_and_header(path: Path) -> None:
 
 def test_the_same_policy_is_the_same_file(path: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.safetensors"
-    save_policy(again, dict(reversed(random_weights().items())), make_header(RULES, NETWORK, {"steps": 3, "seed": 1}))
+    header = make_header(RULES, NETWORK, {"steps": 3, "seed": 1}, temperature=0.5)
+    save_policy(again, dict(reversed(random_weights().items())), header)
     assert again.read_bytes() == path.read_bytes()
 
 
@@ -99,7 +100,7 @@ def test_probabilities_are_the_softmax_of_the_legal_logits(path: Path) -> None:
     expected = np.exp(logits - logits.max(1, keepdims=True)) * masks
     expected /= expected.sum(1, keepdims=True)
 
-    agent = load_policy(path)
+    agent = load_policy(path, temperature=0)
     probabilities = agent.probabilities(observations, masks)
     assert probabilities.dtype == np.float32
     np.testing.assert_allclose(probabilities, expected, atol=1e-5)
@@ -110,16 +111,38 @@ def test_probabilities_are_the_softmax_of_the_legal_logits(path: Path) -> None:
     )
 
 
-def test_sampling_follows_the_probabilities_and_the_seed(path: Path) -> None:
+@pytest.mark.parametrize("temperature", [None, 1.0])
+def test_draws_follow_the_probabilities(path: Path, temperature: float | None) -> None:
+    """Over many seeds each action comes as often as it should; the file says 0.5."""
     observations, masks = positions(40)
     row = int(np.argmax(masks.sum(1)))
-    many = np.repeat(observations[row : row + 1], 20_000, 0), np.repeat(masks[row : row + 1], 20_000, 0)
-    actions = load_policy(path, sample=True, seed=4).act_batch(*many)
-    shares = np.bincount(actions, minlength=RULES.num_actions) / 20_000
-    expected = load_policy(path).probabilities(observations[row : row + 1], masks[row : row + 1])[0]
-    np.testing.assert_allclose(shares, expected, atol=0.02)
+    position = observations[row : row + 1], masks[row : row + 1]
+    agents = [load_policy(path, temperature=temperature, seed=seed) for seed in range(1_000)]
+    shares = np.bincount([agent.act_batch(*position)[0] for agent in agents], minlength=RULES.num_actions) / 1_000
+    expected = agents[0].probabilities(*position)[0].astype(np.float64) ** (1 / (temperature or 0.5))
+    np.testing.assert_allclose(shares, expected / expected.sum(), atol=0.05)
     assert not shares[masks[row] == 0].any()
-    np.testing.assert_array_equal(actions, load_policy(path, sample=True, seed=4).act_batch(*many))
+
+
+def test_draws_differ_between_observations(path: Path) -> None:
+    observations, _ = positions(4_000)
+    draws = load_policy(path)._draws(observations)
+    assert len(np.unique(draws)) == len(np.unique(observations, axis=0))
+    counts, _ = np.histogram(draws, 10, (0, 1))
+    assert (abs(counts - 400) < 100).all()
+
+
+def test_a_policy_plays_the_same_alone_and_in_any_batch(path: Path) -> None:
+    observations, masks = positions(300)
+    agent = make_agent(path, RULES)
+    assert isinstance(agent, BatchAgent)
+    together = agent.act_batch(observations, masks)
+    alone = [agent.act(*position) for position in zip(observations, masks, strict=True)]
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(together[::-2], agent.act_batch(observations[::-2], masks[::-2]))
+    other = make_agent(path, RULES, seed=5)
+    assert isinstance(other, BatchAgent)
+    assert (other.act_batch(observations, masks) != together).any()
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
@@ -167,6 +190,7 @@ NOT_FINITE = np.full((8,), np.nan, np.float32)
         (set_header("network", {"kind": "mlp"}), "network: hidden"),
         (set_header("network", {"kind": "mlp", "hidden": [16]}), "holds the tensors"),
         (set_header("network", {"kind": "mlp", "hidden": [16, 9]}), "allowed: float32 of shape"),
+        (set_header("temperature", -1), "temperature: -1"),
         (set_header("surprise", 1), "surprise: 1"),
         (remove_header("encoding"), "encoding: .*: Field required"),
         (remove_header("format"), "has the format None"),

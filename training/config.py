@@ -78,7 +78,7 @@ class SnapshotSettings(_Settings):
 
 
 class EvaluationSettings(_Settings):
-    """How the learner is measured: duplicate games of its likeliest actions (`threeup evaluate`)."""
+    """How the learner is measured: in duplicate games (`threeup evaluate`)."""
 
     every: Annotated[int, Field(ge=1)] = 20
     """Rollouts between two evaluations."""
@@ -129,6 +129,8 @@ class Config(_Settings):
     reward: Literal["win", "place", "score"] = "win"
     """What is rewarded at the end of a game (docs/environments.md)."""
 
+    temperature: Annotated[Number, Field(ge=0)] = 0.5
+    """What the trained policy's logits are divided by in play (`threeup_env.agents.policy`); training has 1."""
     encoding: Encoding = "default"
     """How the network sees counts; only `default` can be saved as a policy file (`training.encodings`)."""
     network: NetworkSettings = NetworkSettings()

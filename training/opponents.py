@@ -22,19 +22,25 @@ class Snapshot:
     Args:
         policy: The learner's policy as it is now.
         rules: The rules it plays under.
-        generator: What it draws with; None takes the likeliest actions.
+        generator: What it draws with.
+        temperature: What its logits are divided by; 0 takes the likeliest actions.
 
     Attributes:
         rules: The rules it plays under.
     """
 
     def __init__(
-        self, policy: MaskableActorCriticPolicy, rules: Rules, generator: np.random.Generator | None = None
+        self,
+        policy: MaskableActorCriticPolicy,
+        rules: Rules,
+        generator: np.random.Generator,
+        temperature: float = 1.0,
     ) -> None:
         self.rules = rules
         self._trunk = copy.deepcopy(policy.pi_features_extractor).requires_grad_(False)
         self._action = copy.deepcopy(policy.action_net).requires_grad_(False)
         self._generator = generator
+        self._temperature = np.float32(temperature)
 
     def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> int:
         """The action for an observation, int8 `(D,)`, and a mask, int8 `(A,)`."""
@@ -46,12 +52,11 @@ class Snapshot:
         """The actions for observations, int8 `(N, D)`, and masks, int8 `(N, A)`, as int64 `(N,)`."""
         with torch.inference_mode():
             logits: npt.NDArray[np.float32] = self._action(self._trunk(torch.from_numpy(observations).float())).numpy()
-        if self._generator is not None:
-            # The maximum of logits with Gumbel noise is a draw by their softmax. A noise of zero, which float32 may
-            # hold, only makes a legal action certain.
-            noise = self._generator.standard_exponential(logits.shape, np.float32)
-            with np.errstate(divide="ignore"):
-                logits -= np.log(noise, out=noise)
+        # The maximum of logits with Gumbel noise is a draw by their softmax. A noise of zero, which float32 may
+        # hold, only makes a legal action certain.
+        noise = self._generator.standard_exponential(logits.shape, np.float32)
+        with np.errstate(divide="ignore"):
+            logits -= self._temperature * np.log(noise, out=noise)
         logits[action_masks == 0] = -np.inf
         actions: npt.NDArray[np.int64] = np.argmax(logits, axis=1)
         return actions

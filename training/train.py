@@ -196,15 +196,16 @@ def describe_rollout(run: Run) -> dict[str, Any]:
 
 
 def measure(run: Run, opponent: str, games: int) -> Evaluation:
-    """How the learner, taking its likeliest actions, does against an opponent."""
+    """How the learner does against an opponent."""
     seed = run.config.evaluation.seed
     return evaluate(run.config.env, player(run), opponent, games, seed)
 
 
 def player(run: Run) -> Agent:
-    """The learner as it plays from a policy file, or, where no policy file can hold its encoding, from torch."""
+    """The learner as it plays from a policy file; where no policy file can hold its encoding, in torch."""
     if run.config.encoding != "default":
-        return Snapshot(run.ppo.policy, rules_of(run.config.env))
+        generator = np.random.default_rng(run.config.evaluation.seed)
+        return Snapshot(run.ppo.policy, rules_of(run.config.env), generator, run.config.temperature)
     return PolicyAgent(export_weights(run.ppo.policy), header_of(run), name=run.config.env)
 
 
@@ -216,7 +217,8 @@ def header_of(run: Run) -> Header:
         "versions": {module.__name__: module.__version__ for module in (threeup_env, np, sb3_contrib)}
         | {"torch": str(torch.__version__)},
     }
-    return make_header(rules_of(run.config.env), exported_network(run.config), training)
+    network = exported_network(run.config)
+    return make_header(rules_of(run.config.env), network, training, temperature=run.config.temperature)
 
 
 def finish(run: Run, folder: Path, console: Console) -> Path:

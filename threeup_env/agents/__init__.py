@@ -82,7 +82,7 @@ def make_agent(spec: AgentSpec, rules: Rules, seed: int | None = None) -> Agent:
     Args:
         spec: One of `agent_names()`, the path of a policy file, or an agent.
         rules: The rules to play under.
-        seed: Seeds the agent's own generator, where it has one; None draws from the system.
+        seed: Seeds what the agent draws; None draws from the system, but for policies, which then always draw alike.
 
     Returns:
         A new agent, or `spec` itself where that is one.
@@ -95,11 +95,11 @@ def make_agent(spec: AgentSpec, rules: Rules, seed: int | None = None) -> Agent:
         if spec in _NAMED:
             return _NAMED[spec](rules, seed)
         if spec in SHIPPED_POLICIES:
-            return load_policy(os.path.join(os.path.dirname(__file__), SHIPPED_POLICIES[spec]), rules)
+            return load_policy(os.path.join(os.path.dirname(__file__), SHIPPED_POLICIES[spec]), rules, seed=seed or 0)
         if not (spec.endswith(SUFFIX) or os.sep in spec or os.path.exists(spec)):
             raise UnknownAgentError(f"agent {spec!r} is unknown; allowed: {_allowed()}")
     if isinstance(spec, str | os.PathLike):
-        return load_policy(spec, rules)
+        return load_policy(spec, rules, seed=seed or 0)
     return _check_agent(spec, rules)
 
 

@@ -10,9 +10,15 @@ A policy file is a safetensors file: tensors and text, nothing that could run. I
 | `rules` | every switch of its rules (`Rules.to_dict(defaults=True)`) |
 | `observation_size`, `num_actions` | what goes in and comes out |
 | `network` | `kind`, and the shape as that kind writes it (`threeup_env.agents.networks`) |
+| `temperature` | what its logits are divided by in play; 0 stands for the likeliest action |
 | `training` | where it comes from: anything that JSON can hold |
 
 Loading checks all of it, and every tensor: name, dtype, shape, finite values.
+
+A policy draws its actions. One that always takes the likeliest runs into cycles, in which two hands go round
+through the pile until the game meets its limit (6.3): the best way out of them is a mixture of plays. The draw
+hangs on the observation alone, which tells how many decisions are left and so never comes twice in a deal:
+an agent is a function of what it sees, without a generator, and plays the same in any batch.
 """
 
 from __future__ import annotations
@@ -30,13 +36,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 from ..errors import InvalidPolicyError, InvalidRulesError
-from ..observation import ENCODING, observation_layout
+from ..observation import ALIGNMENT, ENCODING, observation_layout
 from ..rules import Rules
 from .networks import NETWORKS, Network, Weights
 
 FORMAT: Final = "threeup-policy/1"
 METADATA_KEY: Final = "threeup"
 SUFFIX: Final = ".safetensors"
+_WORD: Final = np.dtype("<u4")
+"""What observations are hashed by; their length is a multiple of it (`observation.ALIGNMENT`)."""
+assert _WORD.itemsize == ALIGNMENT
 _BLOCK: Final = 1024
 """Rows that go through a network at once: its activations then stay in the cache of one core."""
 
@@ -54,16 +63,20 @@ class Header(BaseModel):
     observation_size: int = Field(ge=1)
     num_actions: int = Field(ge=1)
     network: dict[str, Any]
+    temperature: float = Field(ge=0, allow_inf_nan=False)
     training: dict[str, Any]
 
 
-def make_header(rules: Rules, network: Network, training: Mapping[str, Any] | None = None) -> Header:
+def make_header(
+    rules: Rules, network: Network, training: Mapping[str, Any] | None = None, *, temperature: float = 1.0
+) -> Header:
     """The header of a policy for `rules`, trained on this version's observations.
 
     Args:
         rules: The rules it was trained under.
         network: Kind and shape of its network.
         training: Where it comes from; JSON values.
+        temperature: What its logits are divided by in play; 0 stands for the likeliest action.
     """
     return Header(
         format=FORMAT,
@@ -72,6 +85,7 @@ def make_header(rules: Rules, network: Network, training: Mapping[str, Any] | No
         observation_size=observation_layout(rules).size,
         num_actions=rules.num_actions,
         network=network.model_dump(mode="json"),
+        temperature=temperature,
         training=dict(training or {}),
     )
 
@@ -108,15 +122,15 @@ def save_policy(path: Path, weights: Weights, header: Header) -> None:
 
 
 def load_policy(
-    path: Path, rules: Rules | None = None, *, sample: bool = False, seed: int | None = None
+    path: Path, rules: Rules | None = None, *, temperature: float | None = None, seed: int = 0
 ) -> PolicyAgent:
     """Read a policy file; nothing in it is ever run as code.
 
     Args:
         path: The file.
         rules: The rules it has to be for; None takes any.
-        sample: Draw actions by their probability instead of taking the likeliest.
-        seed: Seeds those draws; None draws from the system.
+        temperature: Instead of that in the header.
+        seed: Another seed gives other draws.
 
     Raises:
         InvalidPolicyError: The file is missing or unreadable, no policy file, of another format or encoding,
@@ -139,7 +153,7 @@ def load_policy(
     except SafetensorError as error:
         raise InvalidPolicyError(f"policy {name!r} is not a safetensors file, or is cut short: {error}") from error
     _check_finite(name, weights)
-    agent = PolicyAgent(weights, header, network, sample=sample, seed=seed, name=name)
+    agent = PolicyAgent(weights, header, network, temperature=temperature, seed=seed, name=name)
     if rules is not None and agent.rules != rules:
         raise InvalidPolicyError(
             f"policy {name!r} is for the rules {agent.rules.to_dict()}; the rules here are {rules.to_dict()}"
@@ -227,6 +241,7 @@ class PolicyAgent:
         header: What the policy file says of itself.
         rules: The rules it was trained under, and the only ones it can play.
         network: Kind and shape of its network.
+        temperature: What its logits are divided by in play; 0 stands for the likeliest action.
         name: The path it came from.
     """
 
@@ -236,8 +251,8 @@ class PolicyAgent:
         header: Header,
         network: Network | None = None,
         *,
-        sample: bool = False,
-        seed: int | None = None,
+        temperature: float | None = None,
+        seed: int = 0,
         name: str = "policy",
     ) -> None:
         """Take weights that fit the header.
@@ -246,8 +261,8 @@ class PolicyAgent:
             weights: The tensors that the network needs, float32, by name; used, not copied.
             header: See `make_header`.
             network: The network of that header, where the caller has made it already.
-            sample: Draw actions by their probability instead of taking the likeliest.
-            seed: Seeds those draws; None draws from the system.
+            temperature: Instead of that in the header.
+            seed: Another seed gives other draws.
             name: What to call it.
 
         Raises:
@@ -258,9 +273,11 @@ class PolicyAgent:
         self.header = header
         self.rules = Rules.from_dict(header.rules)
         self.network = network
+        self.temperature = header.temperature if temperature is None else temperature
         self.name = name
         self._weights = dict(weights)
-        self._generator = np.random.default_rng(seed) if sample else None
+        words = header.observation_size // _WORD.itemsize
+        self._keys = np.random.SeedSequence(seed).generate_state(words, np.uint64) | np.uint64(1)
 
     def logits(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits of all actions, legal or not, float32 `(N, A)`, of observations, int8 `(N, D)`."""
@@ -272,7 +289,7 @@ class PolicyAgent:
     def probabilities(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.float32]:
-        """Probabilities of the actions, zero for those that are illegal.
+        """Probabilities of the actions at a temperature of 1, zero for those that are illegal.
 
         Args:
             observations: int8 `(N, D)`.
@@ -281,18 +298,21 @@ class PolicyAgent:
         Returns:
             float32 `(N, A)`; each row sums to 1.
         """
-        logits = self._masked_logits(observations, action_masks)
-        logits -= logits.max(axis=1, keepdims=True)
-        probabilities: npt.NDArray[np.float32] = np.exp(logits, out=logits)
+        probabilities = self._chances(observations, action_masks, 1.0)
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
-    def _masked_logits(
-        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    def _chances(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8], temperature: float
     ) -> npt.NDArray[np.float32]:
+        """What the chances of the actions are proportional to: 1 for the likeliest, 0 for those that are illegal."""
         logits = self.logits(observations)
         np.copyto(logits, np.float32(-np.inf), where=action_masks == 0)
-        return logits
+        logits -= logits.max(axis=1, keepdims=True)
+        if temperature == 0:
+            return (logits == 0).astype(np.float32)
+        logits /= np.float32(temperature)
+        return np.exp(logits, out=logits)
 
     def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> int:
         """The action for an observation, int8 `(D,)`, and a mask, int8 `(A,)`."""
@@ -302,15 +322,21 @@ class PolicyAgent:
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         """The actions for observations, int8 `(N, D)`, and masks, int8 `(N, A)`, as int64 `(N,)`."""
-        actions: npt.NDArray[np.int64]
-        if self._generator is None:
-            actions = np.argmax(self._masked_logits(observations, action_masks), axis=1)
-            return actions
+        sums = np.cumsum(self._chances(observations, action_masks, self.temperature), axis=1, dtype=np.float64)
         # Drawn from (0, 1], the threshold is never met before the first action with a chance, always by the last.
-        sums = np.cumsum(self.probabilities(observations, action_masks), axis=1, dtype=np.float64)
-        thresholds = (1.0 - self._generator.random(len(sums))) * sums[:, -1]
-        actions = np.argmax(sums >= thresholds[:, None], axis=1)
+        thresholds = (1.0 - self._draws(observations)) * sums[:, -1]
+        actions: npt.NDArray[np.int64] = np.argmax(sums >= thresholds[:, None], axis=1)
         return actions
+
+    def _draws(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+        """A number in [0, 1) for each observation, float64 `(N,)`: a hash of it."""
+        words = np.ascontiguousarray(observations).view(_WORD).astype(np.uint64)
+        # Multiply-shift (Dietzfelbinger, 1996), then the mixing steps of SplitMix64; all modulo 2^64.
+        mixed = (words * self._keys).sum(axis=1, dtype=np.uint64)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        draws: npt.NDArray[np.float64] = (mixed >> np.uint64(11)) * 2.0**-53
+        return draws
 
     def __repr__(self) -> str:
         return f"PolicyAgent({self.name!r})"
