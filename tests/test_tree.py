@@ -51,9 +51,7 @@ class Walker:
 
     def walk(self) -> tuple[int, int, np.ndarray]:
         """Decision nodes, ends and the distinct information sets of the deal at the root."""
-        nodes, ends = tree.list_decisions(
-            self.stack, self.path, self.switches, self.keys, self.rows, self.infosets
-        )
+        nodes, ends = tree.list_decisions(self.stack, self.path, self.switches, self.keys, self.rows, self.infosets)
         assert nodes <= len(self.infosets)
         return nodes, ends, np.unique(self.infosets[:nodes])
 

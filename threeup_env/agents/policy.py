@@ -36,7 +36,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 from ..errors import InvalidPolicyError, InvalidRulesError
-from ..observation import ALIGNMENT, ENCODING, observation_layout
+from ..observation import ENCODING, observation_layout
 from ..rules import Rules
 from .networks import NETWORKS, Network, Weights
 
@@ -44,8 +44,7 @@ FORMAT: Final = "threeup-policy/1"
 METADATA_KEY: Final = "threeup"
 SUFFIX: Final = ".safetensors"
 _WORD: Final = np.dtype("<u4")
-"""What observations are hashed by; their length is a multiple of it (`observation.ALIGNMENT`)."""
-assert _WORD.itemsize == ALIGNMENT
+"""What observations are hashed by."""
 _BLOCK: Final = 1024
 """Rows that go through a network at once: its activations then stay in the cache of one core."""
 
@@ -276,7 +275,7 @@ class PolicyAgent:
         self.temperature = header.temperature if temperature is None else temperature
         self.name = name
         self._weights = dict(weights)
-        words = header.observation_size // _WORD.itemsize
+        words = -(-header.observation_size // _WORD.itemsize)
         self._keys = np.random.SeedSequence(seed).generate_state(words, np.uint64) | np.uint64(1)
 
     def logits(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
@@ -309,10 +308,13 @@ class PolicyAgent:
         logits = self.logits(observations)
         np.copyto(logits, np.float32(-np.inf), where=action_masks == 0)
         logits -= logits.max(axis=1, keepdims=True)
+        chances: npt.NDArray[np.float32]
         if temperature == 0:
-            return (logits == 0).astype(np.float32)
-        logits /= np.float32(temperature)
-        return np.exp(logits, out=logits)
+            chances = (logits == 0).astype(np.float32)
+        else:
+            logits /= np.float32(temperature)
+            chances = np.exp(logits, out=logits)
+        return chances
 
     def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> int:
         """The action for an observation, int8 `(D,)`, and a mask, int8 `(A,)`."""
@@ -330,7 +332,9 @@ class PolicyAgent:
 
     def _draws(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         """A number in [0, 1) for each observation, float64 `(N,)`: a hash of it."""
-        words = np.ascontiguousarray(observations).view(_WORD).astype(np.uint64)
+        padded = np.zeros((len(observations), len(self._keys) * _WORD.itemsize), np.int8)
+        padded[:, : observations.shape[1]] = observations
+        words = padded.view(_WORD).astype(np.uint64)
         # Multiply-shift (Dietzfelbinger, 1996), then the mixing steps of SplitMix64; all modulo 2^64.
         mixed = (words * self._keys).sum(axis=1, dtype=np.uint64)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
