@@ -1,0 +1,644 @@
+"""`threeup bench`: how fast every face of the game is on this machine (docs/benchmarks.md).
+
+A case is a generator: what it does before its first value prepares and warms up, and each value is one run. Adding a
+case is one function, or a call of one that is there, and one entry of `CASES`. Other packages are in `bench_peers`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import gc
+import importlib.metadata
+import importlib.util
+import itertools
+import json
+import os
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from . import threeup_v0
+from .bench_peers import PEERS
+from .bench_timing import DECISIONS, LEARNER_STEPS, QUICK_SECONDS, SEED, Case, Run, Settings, clock, clock_cycle, rates
+from .core.batch import random_games
+from .core.choose import choose_random_batch
+from .core.random import seed_generators, seed_words
+from .core.state import OVER, STATE, pack_rules
+from .errors import InvalidConfigError
+from .game import Game
+from .record import _replacing
+from .rules import Rules
+from .selfplay import SelfPlayBatch
+from .vector import ThreeUpVectorEnv
+
+if TYPE_CHECKING:
+    from training.config import Config
+    from training.speed import RolloutTime
+
+FORMAT: Final = "threeup-bench/1"
+DUEL: Final = "ThreeUp/2p-v0"
+GAMES: Final = 1024
+"""Games in a batch, where a case does not say otherwise."""
+MICROSECONDS: Final = "µs"
+BYTES: Final = "bytes/game"
+SHARE: Final = "% of the time"
+ROLLOUTS: Final = 2
+"""Rollouts with their updates in one run of the training cases."""
+PACKAGES: Final = ("numpy", "numba", "gymnasium", "pettingzoo")
+OPTIONAL_PACKAGES: Final = (
+    "torch",
+    "stable-baselines3",
+    "sb3-contrib",
+    "rlcard",
+    "open_spiel",
+    "pgx",
+    "jax",
+    "pufferlib",
+)
+_AGAINST_GREEDY: Final = {"greedy": 1.0}
+_LEAGUE: Final = {"greedy": 0.6, "self": 0.2, "past": 0.1, "random": 0.1}
+
+
+def _random_play(rules: Rules, games: int, settings: Settings) -> Iterator[float]:
+    batch = SelfPlayBatch(rules, games, seed=SEED)
+    yield from rates(settings, clock(batch.random_steps, games))
+
+
+def _random_play_in_threads(rules: Rules, settings: Settings) -> Iterator[float]:
+    batch = SelfPlayBatch(rules, GAMES, seed=SEED, num_threads=settings.threads)
+    yield from rates(settings, clock(batch.random_steps, GAMES))
+
+
+def _clock_steps(step: Callable[[npt.NDArray[np.int64]], object], masks: npt.NDArray[np.int8]) -> Run:
+    """Time `step` alone: its actions are drawn from `masks`, which it writes, while the clock stands still.
+
+    Games without a legal action, those that a step only starts anew, are not counted.
+    """
+    actions = np.empty(len(masks), np.int64)
+    generator = seed_words(np.random.SeedSequence(SEED))
+
+    def run(times: int) -> tuple[float, float]:
+        decisions, seconds = 0, 0.0
+        for _ in range(times):
+            decisions += choose_random_batch(masks, generator, actions)
+            start = time.perf_counter()
+            step(actions)
+            seconds += time.perf_counter() - start
+        return decisions, seconds
+
+    return run
+
+
+def _batch_step(rules: Rules, settings: Settings) -> Iterator[float]:
+    batch = SelfPlayBatch(rules, GAMES, seed=SEED)
+    yield from rates(settings, _clock_steps(batch.step, batch.action_mask))
+
+
+def _whole_games(rules: Rules, settings: Settings) -> Iterator[float]:
+    sequences = np.random.SeedSequence(SEED).spawn(2 * GAMES)
+    states = np.zeros(GAMES, STATE)
+    states["rng"] = seed_generators(sequences[:GAMES])["rng"]
+    states["phase"] = OVER  # so that all of them start anew
+    rngs = seed_generators(sequences[GAMES:])
+    switches = pack_rules(rules)
+    yield from rates(settings, clock(lambda times: random_games(0, GAMES, times, states, switches, rngs), GAMES))
+
+
+def _vector(settings: Settings) -> Iterator[float]:
+    envs = gymnasium.make_vec(DUEL, num_envs=GAMES, opponent="greedy")
+    assert isinstance(envs, ThreeUpVectorEnv)
+    envs.reset(seed=SEED)
+    yield from rates(settings, _clock_steps(envs.step, envs.batch.action_mask))
+
+
+def _learner_seat(settings: Settings) -> Iterator[float]:
+    env = gymnasium.make(DUEL, opponent="greedy")
+    draw = random.Random(SEED)
+    script: list[list[int]] = []
+    for game in range(settings.games):
+        _, info = env.reset(seed=SEED if game == 0 else None)
+        script.append([])
+        over = False
+        while not over:
+            script[-1].append(int(draw.choice(np.flatnonzero(info["action_mask"]))))
+            _, _, terminated, truncated, info = env.step(script[-1][-1])
+            over = terminated or truncated
+
+    def replay(times: int) -> None:
+        for _ in range(times):
+            for game, actions in enumerate(script):
+                env.reset(seed=SEED if game == 0 else None)
+                for action in actions:
+                    env.step(action)
+
+    yield from rates(settings, clock(replay, sum(map(len, script))))
+
+
+def _cycle_raw(settings: Settings) -> Iterator[float]:
+    yield from rates(settings, clock_cycle(threeup_v0.raw_env(), settings.games))
+
+
+def _cycle_env(settings: Settings) -> Iterator[float]:
+    yield from rates(settings, clock_cycle(threeup_v0.env(), settings.games))
+
+
+def _play_game(settings: Settings) -> Iterator[float]:
+    draw = random.Random(SEED)
+    script: list[tuple[Game, list[int]]] = []
+    for seed in range(settings.games):
+        game = Game(seed=seed)
+        script.append((game.copy(), []))
+        while game.player is not None:
+            script[-1][1].append(draw.choice(game.legal_indices()))
+            game.play(script[-1][1][-1])
+
+    def replay(times: int) -> None:
+        for _ in range(times):
+            for start, actions in script:
+                game = start.copy()
+                for action in actions:
+                    _ = game.action_mask
+                    game.play(action)
+
+    yield from rates(settings, clock(replay, sum(len(actions) for _, actions in script)))
+
+
+def _copy_game(settings: Settings) -> Iterator[float]:
+    game = Game(seed=SEED)
+    for _ in range(20):  # a history to copy, and far from the end
+        game.play(game.legal_indices()[0])
+
+    def copy(times: int) -> None:
+        for _ in range(times):
+            game.copy()
+
+    return (1e6 / rate for rate in rates(settings, clock(copy, 1)))
+
+
+def _record_bytes(settings: Settings) -> Iterator[float]:
+    return itertools.repeat(float(STATE.itemsize))
+
+
+def _batch_bytes(rules: Rules, settings: Settings) -> Iterator[float]:
+    batch = SelfPlayBatch(rules, GAMES, seed=SEED)
+    arrays = [value for value in vars(batch).values() if isinstance(value, np.ndarray) and len(value) == GAMES]
+    return itertools.repeat(sum(array.nbytes for array in arrays) / GAMES)
+
+
+def _training_config(settings: Settings, opponents: dict[str, float]) -> Config:
+    """The settings of a run for two players with a 2x256 network; small ones to be quick."""
+    from training.config import make_config
+
+    size: dict[str, Any] = {"games": 512, "rollout": 128, "batch_size": 2048, "epochs": 3}
+    network: dict[str, Any] = {"hidden": [256, 256], "shared": True}
+    if settings.quick:
+        size, network = {"games": 8, "rollout": 8, "batch_size": 32, "epochs": 1}, {"hidden": [8, 8], "shared": True}
+    fixed = {"env": DUEL, "steps": 1, "seed": SEED, "threads": settings.threads, "opponents": opponents}
+    return make_config(fixed | size | {"network": network, "snapshots": {"every": 4, "keep": 8}})
+
+
+@functools.cache
+def _time_training(settings: Settings, league: bool) -> tuple[RolloutTime, ...]:
+    """The rollouts of all runs, measured once for the cases that tell of them."""
+    from training.speed import time_training
+
+    rollouts = time_training(_training_config(settings, _LEAGUE if league else _AGAINST_GREEDY))
+    return tuple(itertools.islice(rollouts, settings.runs * ROLLOUTS))
+
+
+def _training_speed(league: bool, settings: Settings) -> Iterator[float]:
+    for rollouts in itertools.batched(_time_training(settings, league), ROLLOUTS):
+        yield sum(one.steps for one in rollouts) / sum(one.seconds for one in rollouts)
+
+
+def _training_share(league: bool, settings: Settings) -> Iterator[float]:
+    for rollouts in itertools.batched(_time_training(settings, league), ROLLOUTS):
+        yield 100 * sum(one.environment_seconds for one in rollouts) / sum(one.seconds for one in rollouts)
+
+
+def _network_speed(settings: Settings) -> Iterator[float]:
+    from training.speed import time_networks
+
+    for rollouts in itertools.batched(time_networks(_training_config(settings, _AGAINST_GREEDY)), ROLLOUTS):
+        yield sum(one.steps for one in rollouts) / sum(one.seconds for one in rollouts)
+
+
+_PLAY: Final = "SelfPlayBatch.random_steps: random legal play in compiled code, observation and mask written"
+BY_PLAYERS: Final = {players: f"selfplay-{players}p" for players in range(2, 7)}
+"""The case of each number of players."""
+BY_GAMES: Final = {games: f"selfplay-{games}-games" for games in (64, 256, 4096, 16384)} | {GAMES: BY_PLAYERS[2]}
+"""The case of each number of games, for two players."""
+
+CASES: Final = (
+    *(
+        Case(
+            name,
+            DECISIONS,
+            f"{_PLAY}; {players} players, {GAMES} games",
+            functools.partial(_random_play, Rules.standard(players), GAMES),
+        )
+        for players, name in BY_PLAYERS.items()
+    ),
+    Case(
+        "selfplay-house-4p",
+        DECISIONS,
+        f"{_PLAY}; the house rules for 4, {GAMES} games",
+        functools.partial(_random_play, Rules.house(4), GAMES),
+    ),
+    *(
+        Case(
+            name,
+            DECISIONS,
+            f"{_PLAY}; 2 players, {games} games",
+            functools.partial(_random_play, Rules.standard(2), games),
+        )
+        for games, name in BY_GAMES.items()
+        if games != GAMES
+    ),
+    Case(
+        "selfplay-step-2p",
+        DECISIONS,
+        f"SelfPlayBatch.step with an array of actions, drawn outside the time; 2 players, {GAMES} games",
+        functools.partial(_batch_step, Rules.standard(2)),
+    ),
+    Case(
+        "games-2p",
+        DECISIONS,
+        "random games in compiled code without observations, as a search plays them; 2 players",
+        functools.partial(_whole_games, Rules.standard(2)),
+    ),
+    Case(
+        "vector-2p",
+        LEARNER_STEPS,
+        f"gymnasium.make_vec with {GAMES} games against greedy, actions drawn outside the time; 2 players",
+        _vector,
+    ),
+    Case(
+        "gymnasium-2p",
+        LEARNER_STEPS,
+        "gymnasium.make against greedy: reset and step, actions drawn beforehand; 2 players",
+        _learner_seat,
+    ),
+    Case(
+        "aec-raw",
+        DECISIONS,
+        "threeup_v0.raw_env: agent_iter, last and step, actions drawn beforehand; 2 players",
+        _cycle_raw,
+    ),
+    Case("aec-env", DECISIONS, "the same through threeup_v0.env, with PettingZoo's wrappers", _cycle_env),
+    Case("game-play", DECISIONS, "Game.action_mask and Game.play, actions drawn beforehand; 2 players", _play_game),
+    Case("game-copy", MICROSECONDS, "Game.copy", _copy_game),
+    Case("memory-record", BYTES, "the record of one game, the same for 2 to 6 players", _record_bytes),
+    *(
+        Case(
+            f"memory-{players}p",
+            BYTES,
+            f"all of SelfPlayBatch: record, observation, mask, rewards and the rest; {players} players",
+            functools.partial(_batch_bytes, Rules.standard(players)),
+        )
+        for players in (2, 6)
+    ),
+    Case(
+        "selfplay-2p-threads",
+        DECISIONS,
+        f"{_PLAY}; 2 players, {GAMES} games",
+        functools.partial(_random_play_in_threads, Rules.standard(2)),
+        threads=None,
+    ),
+    Case(
+        "training-2p",
+        LEARNER_STEPS,
+        "MaskablePPO, network 2x256, 512 games against greedy: rollouts and updates",
+        functools.partial(_training_speed, False),
+        threads=None,
+    ),
+    Case(
+        "training-2p-environment",
+        SHARE,
+        "the part of it in the environment, greedy's moves included",
+        functools.partial(_training_share, False),
+        threads=None,
+    ),
+    Case(
+        "training-2p-networks",
+        LEARNER_STEPS,
+        "the same rollouts and updates without any environment",
+        _network_speed,
+        threads=None,
+    ),
+    Case(
+        "training-2p-league",
+        LEARNER_STEPS,
+        "the same training against greedy, random and earlier copies of itself",
+        functools.partial(_training_speed, True),
+        threads=None,
+    ),
+    Case(
+        "training-2p-league-environment",
+        SHARE,
+        "the part of it in the environment, the passes of those copies' networks included",
+        functools.partial(_training_share, True),
+        threads=None,
+    ),
+)
+"""Everything that is measured, the cases with one thread first."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a case.
+
+    Attributes:
+        case: Its name.
+        measures: What was measured.
+        unit: Unit of the values.
+        threads: Threads it used.
+        values: One value a run; none where it was skipped.
+        median: Their median, or None.
+        low: The lowest, or None.
+        high: The highest, or None.
+        skipped: Why it was not measured, or None.
+    """
+
+    case: str
+    measures: str
+    unit: str
+    threads: int
+    values: tuple[float, ...]
+    median: float | None
+    low: float | None
+    high: float | None
+    skipped: str | None
+
+
+def make_settings(runs: int, threads: int | None, quick: bool) -> Settings:
+    """The settings that the options of the command stand for; all cores that this process may use by default."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    settings = Settings(runs=runs, threads=threads or cores, quick=quick)
+    return Settings(runs, settings.threads, QUICK_SECONDS, True) if quick else settings
+
+
+def select_cases(names: Sequence[str], peers: bool) -> list[Case]:
+    """The cases to measure, in the order of the table.
+
+    Args:
+        names: Names of cases and peers; all cases when there is none.
+        peers: Whether to measure all peers too.
+
+    Raises:
+        InvalidConfigError: There is no such case.
+    """
+    every = {case.name: case for case in (*CASES, *PEERS)}
+    for name in names:
+        if name not in every:
+            raise InvalidConfigError(f"--case: {name!r} is no case; allowed: {', '.join(every)}")
+    wanted = set(names) if names else {case.name for case in CASES}
+    if peers:
+        wanted |= {case.name for case in PEERS}
+    # What peers are compared with.
+    compared = {case.nearest for case in PEERS if case.name in wanted}
+    return [case for case in every.values() if case.name in wanted | compared]
+
+
+def measure(cases: Sequence[Case], settings: Settings, progress: Callable[[str, int], None]) -> list[Result]:
+    """Measure cases one after the other.
+
+    Args:
+        cases: What to measure.
+        settings: How.
+        progress: Told the case and how many of its runs are done, `settings.runs` of them in the end.
+    """
+    results = []
+    for case in cases:
+        progress(case.name, 0)
+        values: list[float] = []
+        skipped = None
+        try:
+            for value in _run(case, settings):
+                values.append(value)
+                progress(case.name, len(values))
+        except ImportError as error:
+            skipped = f"not installed: {error.name or error}"
+        except Exception as error:
+            if case.nearest is None:
+                raise
+            # Another version of a peer may do anything; the other figures are worth keeping.
+            skipped = f"{type(error).__name__}: {error}"
+        if skipped is not None:
+            values = []
+            progress(case.name, settings.runs)
+        results.append(_sum_up(case, settings, tuple(values), skipped))
+    return results
+
+
+def _run(case: Case, settings: Settings) -> Iterator[float]:
+    with contextlib.ExitStack() as stack:
+        values = case.values(settings)
+        if hasattr(values, "close"):  # what it holds is let go before the next case begins
+            stack.callback(values.close)
+        gc.collect()
+        # What is there already is not looked through again and again by the garbage collector.
+        gc.freeze()
+        stack.callback(gc.unfreeze)
+        yield from itertools.islice(values, settings.runs)
+
+
+def _sum_up(case: Case, settings: Settings, values: tuple[float, ...], skipped: str | None) -> Result:
+    return Result(
+        case=case.name,
+        measures=case.measures,
+        unit=case.unit,
+        threads=settings.threads if case.threads is None else case.threads,
+        values=values,
+        median=statistics.median(values) if values else None,
+        low=min(values, default=None),
+        high=max(values, default=None),
+        skipped=skipped,
+    )
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How much faster this package is than a peer.
+
+    Attributes:
+        peer: Case of the peer.
+        nearest: Our case that does the most similar thing.
+        ratio: Our rate divided by theirs.
+    """
+
+    peer: str
+    nearest: str
+    ratio: float
+
+
+def compare(results: Sequence[Result]) -> list[Ratio]:
+    """The ratio of our nearest case to each peer that was measured."""
+    medians = {result.case: result.median for result in results}
+    ratios = []
+    for case in PEERS:
+        theirs, ours = medians.get(case.name), medians.get(str(case.nearest))
+        if theirs and ours:
+            ratios.append(Ratio(case.name, str(case.nearest), ours / theirs))
+    return ratios
+
+
+def make_report(settings: Settings, results: Sequence[Result], command: str) -> dict[str, Any]:
+    """All that was measured, where and with what, as JSON values."""
+    return {
+        "format": FORMAT,
+        "command": command,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "machine": {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": platform.platform(), "load": _load()},
+        "versions": {"threeup-env": _own_version(), "python": platform.python_version()} | _versions(),
+        "settings": asdict(settings),
+        "results": [asdict(result) for result in results],
+        "ratios": [asdict(ratio) for ratio in compare(results)],
+    }
+
+
+def _own_version() -> str:
+    from . import __version__
+
+    return __version__
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in (*PACKAGES, *OPTIONAL_PACKAGES):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[package] = importlib.metadata.version(package)
+    return found
+
+
+def _cpu_name() -> str:
+    """What the processor calls itself; Python alone does not know it on Linux."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _load() -> float | None:
+    """Processes that were running in the last minute: on an otherwise idle machine, about as many as threads."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+TABLE: Final = ("case", "unit", "median", "lowest to highest", "runs", "threads")
+
+
+def write_rows(results: Sequence[Result]) -> list[list[str]]:
+    """The rows under `TABLE`."""
+    rows = []
+    for one in results:
+        if one.median is None or one.low is None or one.high is None:
+            rows.append([one.case, one.unit, f"skipped ({one.skipped})", "", "0", str(one.threads)])
+        else:
+            spread = f"{_write(one.low)} to {_write(one.high)}"
+            rows.append([one.case, one.unit, _write(one.median), spread, str(len(one.values)), str(one.threads)])
+    return rows
+
+
+def _write(value: float) -> str:
+    """Four digits say more than the spread allows."""
+    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+@contextlib.contextmanager
+def open_outputs(report: Path | None, plot: Path | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Make sure that files can be written before anything is measured; what it hands out writes a report to them.
+
+    Files that are there are replaced once the new ones are complete, or stay as they were.
+
+    Raises:
+        OSError: A file cannot be written.
+        InvalidConfigError: matplotlib is not installed, or knows no such format.
+    """
+    with contextlib.ExitStack() as stack:
+        if plot is not None:
+            _check_plot(plot)
+        files = {path: stack.enter_context(_replacing(path)) for path in (report, plot) if path is not None}
+
+        def write(figures: dict[str, Any]) -> None:
+            if report is not None:
+                files[report].write((json.dumps(figures, indent=2) + "\n").encode())
+            if plot is not None:
+                draw_plot(figures, files[plot], plot.suffix[1:])
+
+        yield write
+
+
+def _check_plot(path: Path) -> None:
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InvalidConfigError("--plot: matplotlib is not installed; pip install matplotlib")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix[1:] not in known:
+        raise InvalidConfigError(
+            f"--plot: {path.name!r} is no picture; allowed: names that end in .{', .'.join(known)}"
+        )
+
+
+OUR_COLOR: Final = "#2a6f97"
+PEER_COLOR: Final = "#adb5bd"
+
+
+def draw_plot(figures: dict[str, Any], file: IO[bytes], picture: str) -> None:
+    """Draw a report: all rates, and how the time of a decision grows with games and with players.
+
+    Args:
+        figures: What `make_report` made.
+        file: Where the picture goes.
+        picture: Its format, such as `"svg"`.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    measured = {one["case"]: one for one in figures["results"] if one["median"] is not None}
+    # Text as text, and the same file for the same figures.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": FORMAT}):
+        figure = Figure(figsize=(11, 6.5), layout="constrained")
+        axes = figure.subplot_mosaic([["rates", "games"], ["rates", "players"]], width_ratios=(3, 2))
+        _draw_rates(axes["rates"], [one for one in measured.values() if one["unit"] in (DECISIONS, LEARNER_STEPS)])
+        for name, cases in (("games", BY_GAMES), ("players", BY_PLAYERS)):
+            _draw_growth(axes[name], name, {n: measured[case] for n, case in cases.items() if case in measured})
+        axes["games"].set_xscale("log", base=2)
+        figure.suptitle(f"threeup_env {figures['versions']['threeup-env']} on {figures['machine']['cpu']}", fontsize=11)
+        figure.savefig(file, format=picture, metadata={"Date": None} if picture == "svg" else None)
+
+
+def _draw_rates(axes: Any, results: Sequence[dict[str, Any]]) -> None:
+    peers = {case.name for case in PEERS}
+    results = sorted(results, key=lambda one: float(one["median"]))
+    names = [one["case"] + (f" ({one['threads']} threads)" if one["threads"] > 1 else "") for one in results]
+    medians = [one["median"] for one in results]
+    spread = [[one["median"] - one["low"] for one in results], [one["high"] - one["median"] for one in results]]
+    colors = [PEER_COLOR if one["case"] in peers else OUR_COLOR for one in results]
+    axes.barh(names, medians, xerr=spread, color=colors, ecolor="#495057")
+    for place, median in enumerate(medians):
+        axes.annotate(f"{median:,.0f}", (median, place), (5, 0), textcoords="offset points", va="center", fontsize=7)
+    axes.set(xscale="log", xlabel="a second: decisions, or the learner's steps")
+    axes.margins(x=0.2)
+    axes.tick_params(axis="y", labelsize=8)
+    axes.grid(axis="x", alpha=0.3)
+
+
+def _draw_growth(axes: Any, what: str, results: dict[int, dict[str, Any]]) -> None:
+    numbers = sorted(results)
+    nanoseconds = [1e9 / results[number]["median"] for number in numbers]
+    axes.plot(numbers, nanoseconds, "o-", color=OUR_COLOR)
+    axes.set(xlabel=what, ylabel="ns a decision", ylim=(0, None))
+    axes.grid(alpha=0.3)
