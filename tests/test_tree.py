@@ -1,4 +1,4 @@
-"""The size of `ThreeUp/Mini-2p-v0`, which docs/rules.md states: counted by walking the whole game tree from all deals."""
+"""The size of `ThreeUp/Mini-2p-v0`, as docs/rules.md states it: counted by walking the game tree from all deals."""
 
 from __future__ import annotations
 

@@ -14,12 +14,13 @@ import importlib.metadata
 import importlib.util
 import itertools
 import json
+import math
 import os
 import platform
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -28,7 +29,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from . import threeup_v0
+from . import __version__, threeup_v0
 from .bench_peers import PEERS
 from .bench_timing import DECISIONS, LEARNER_STEPS, QUICK_SECONDS, SEED, Case, Run, Settings, clock, clock_cycle, rates
 from .core.batch import random_games
@@ -66,8 +67,10 @@ OPTIONAL_PACKAGES: Final = (
     "jax",
     "pufferlib",
 )
-_AGAINST_GREEDY: Final = {"greedy": 1.0}
-_LEAGUE: Final = {"greedy": 0.6, "self": 0.2, "past": 0.1, "random": 0.1}
+Weights = tuple[tuple[str, float], ...]
+_GREEDY: Final[Weights] = (("greedy", 1.0),)
+_LEAGUE: Final[Weights] = (("greedy", 0.6), ("self", 0.2), ("past", 0.1), ("random", 0.1))
+"""Weights of the opponents in training."""
 
 
 def _random_play(rules: Rules, games: int, settings: Settings) -> Iterator[float]:
@@ -153,21 +156,43 @@ def _cycle_env(settings: Settings) -> Iterator[float]:
     yield from rates(settings, clock_cycle(threeup_v0.env(), settings.games))
 
 
-def _play_game(settings: Settings) -> Iterator[float]:
+def _draw_games(count: int) -> list[tuple[Game, list[int]]]:
+    """Games as they are dealt, and random legal actions to their ends."""
     draw = random.Random(SEED)
     script: list[tuple[Game, list[int]]] = []
-    for seed in range(settings.games):
+    for seed in range(count):
         game = Game(seed=seed)
         script.append((game.copy(), []))
         while game.player is not None:
             script[-1][1].append(draw.choice(game.legal_indices()))
             game.play(script[-1][1][-1])
+    return script
+
+
+def _play_game(settings: Settings) -> Iterator[float]:
+    script = _draw_games(settings.games)
 
     def replay(times: int) -> None:
         for _ in range(times):
             for start, actions in script:
                 game = start.copy()
                 for action in actions:
+                    _ = game.action_mask
+                    game.play(action)
+
+    yield from rates(settings, clock(replay, sum(len(actions) for _, actions in script)))
+
+
+def _observe_game(settings: Settings) -> Iterator[float]:
+    script = _draw_games(settings.games)
+
+    def replay(times: int) -> None:
+        for _ in range(times):
+            for start, actions in script:
+                game = start.copy()
+                for action in actions:
+                    assert game.player is not None
+                    game.observation(game.player)
                     _ = game.action_mask
                     game.play(action)
 
@@ -196,45 +221,65 @@ def _batch_bytes(rules: Rules, settings: Settings) -> Iterator[float]:
     return itertools.repeat(sum(array.nbytes for array in arrays) / GAMES)
 
 
-def _training_config(settings: Settings, opponents: dict[str, float]) -> Config:
+def _training_config(settings: Settings, opponents: Weights) -> Config:
     """The settings of a run for two players with a 2x256 network; small ones to be quick."""
     from training.config import make_config
 
     size: dict[str, Any] = {"games": 512, "rollout": 128, "batch_size": 2048, "epochs": 3}
-    network: dict[str, Any] = {"hidden": [256, 256], "shared": True}
+    hidden = [256, 256]
     if settings.quick:
-        size, network = {"games": 8, "rollout": 8, "batch_size": 32, "epochs": 1}, {"hidden": [8, 8], "shared": True}
-    fixed = {"env": DUEL, "steps": 1, "seed": SEED, "threads": settings.threads, "opponents": opponents}
-    return make_config(fixed | size | {"network": network, "snapshots": {"every": 4, "keep": 8}})
+        size, hidden = {"games": 8, "rollout": 8, "batch_size": 32, "epochs": 1}, [8, 8]
+    return make_config(
+        {
+            "env": DUEL,
+            "steps": 1,  # unused: the benchmark says when to stop
+            "seed": SEED,
+            "threads": settings.threads,
+            "opponents": dict(opponents),
+            "network": {"hidden": hidden, "shared": True},
+            "snapshots": {"every": 4, "keep": 8},
+        }
+        | size
+    )
 
 
 @functools.cache
-def _time_training(settings: Settings, league: bool) -> tuple[RolloutTime, ...]:
-    """The rollouts of all runs, measured once for the cases that tell of them."""
+def _time_training(settings: Settings, opponents: Weights) -> tuple[RolloutTime, ...]:
+    """The rollouts of all runs, measured once for the two cases that tell of them."""
     from training.speed import time_training
 
-    rollouts = time_training(_training_config(settings, _LEAGUE if league else _AGAINST_GREEDY))
+    rollouts = time_training(_training_config(settings, opponents))
     return tuple(itertools.islice(rollouts, settings.runs * ROLLOUTS))
 
 
-def _training_speed(league: bool, settings: Settings) -> Iterator[float]:
-    for rollouts in itertools.batched(_time_training(settings, league), ROLLOUTS):
-        yield sum(one.steps for one in rollouts) / sum(one.seconds for one in rollouts)
+def _training_speed(opponents: Weights, settings: Settings) -> Iterator[float]:
+    return map(_steps_per_second, _in_runs(_time_training(settings, opponents)))
 
 
-def _training_share(league: bool, settings: Settings) -> Iterator[float]:
-    for rollouts in itertools.batched(_time_training(settings, league), ROLLOUTS):
+def _training_share(opponents: Weights, settings: Settings) -> Iterator[float]:
+    for rollouts in _in_runs(_time_training(settings, opponents)):
         yield 100 * sum(one.environment_seconds for one in rollouts) / sum(one.seconds for one in rollouts)
 
 
 def _network_speed(settings: Settings) -> Iterator[float]:
     from training.speed import time_networks
 
-    for rollouts in itertools.batched(time_networks(_training_config(settings, _AGAINST_GREEDY)), ROLLOUTS):
-        yield sum(one.steps for one in rollouts) / sum(one.seconds for one in rollouts)
+    return map(_steps_per_second, _in_runs(time_networks(_training_config(settings, _GREEDY))))
+
+
+def _in_runs(rollouts: Iterable[RolloutTime]) -> Iterator[list[RolloutTime]]:
+    remaining = iter(rollouts)
+    while run := list(itertools.islice(remaining, ROLLOUTS)):
+        yield run
+
+
+def _steps_per_second(rollouts: list[RolloutTime]) -> float:
+    return sum(one.steps for one in rollouts) / sum(one.seconds for one in rollouts)
 
 
 _PLAY: Final = "SelfPlayBatch.random_steps: random legal play in compiled code, observation and mask written"
+BATCH: Final = "selfplay-step-2p"
+"""The case that peers are compared with besides their nearest one: many games, with actions from outside."""
 BY_PLAYERS: Final = {players: f"selfplay-{players}p" for players in range(2, 7)}
 """The case of each number of players."""
 BY_GAMES: Final = {games: f"selfplay-{games}-games" for games in (64, 256, 4096, 16384)} | {GAMES: BY_PLAYERS[2]}
@@ -267,7 +312,7 @@ CASES: Final = (
         if games != GAMES
     ),
     Case(
-        "selfplay-step-2p",
+        BATCH,
         DECISIONS,
         f"SelfPlayBatch.step with an array of actions, drawn outside the time; 2 players, {GAMES} games",
         functools.partial(_batch_step, Rules.standard(2)),
@@ -298,6 +343,7 @@ CASES: Final = (
     ),
     Case("aec-env", DECISIONS, "the same through threeup_v0.env, with PettingZoo's wrappers", _cycle_env),
     Case("game-play", DECISIONS, "Game.action_mask and Game.play, actions drawn beforehand; 2 players", _play_game),
+    Case("game-observe", DECISIONS, "the same with Game.observation at each decision", _observe_game),
     Case("game-copy", MICROSECONDS, "Game.copy", _copy_game),
     Case("memory-record", BYTES, "the record of one game, the same for 2 to 6 players", _record_bytes),
     *(
@@ -320,14 +366,14 @@ CASES: Final = (
         "training-2p",
         LEARNER_STEPS,
         "MaskablePPO, network 2x256, 512 games against greedy: rollouts and updates",
-        functools.partial(_training_speed, False),
+        functools.partial(_training_speed, _GREEDY),
         threads=None,
     ),
     Case(
         "training-2p-environment",
         SHARE,
         "the part of it in the environment, greedy's moves included",
-        functools.partial(_training_share, False),
+        functools.partial(_training_share, _GREEDY),
         threads=None,
     ),
     Case(
@@ -341,14 +387,14 @@ CASES: Final = (
         "training-2p-league",
         LEARNER_STEPS,
         "the same training against greedy, random and earlier copies of itself",
-        functools.partial(_training_speed, True),
+        functools.partial(_training_speed, _LEAGUE),
         threads=None,
     ),
     Case(
         "training-2p-league-environment",
         SHARE,
         "the part of it in the environment, the passes of those copies' networks included",
-        functools.partial(_training_share, True),
+        functools.partial(_training_share, _LEAGUE),
         threads=None,
     ),
 )
@@ -406,8 +452,7 @@ def select_cases(names: Sequence[str], peers: bool) -> list[Case]:
     wanted = set(names) if names else {case.name for case in CASES}
     if peers:
         wanted |= {case.name for case in PEERS}
-    # What peers are compared with.
-    compared = {case.nearest for case in PEERS if case.name in wanted}
+    compared = {name for case in PEERS if case.name in wanted for name in (case.nearest, BATCH)}
     return [case for case in every.values() if case.name in wanted | compared]
 
 
@@ -470,48 +515,50 @@ def _sum_up(case: Case, settings: Settings, values: tuple[float, ...], skipped: 
 
 @dataclass(frozen=True)
 class Ratio:
-    """How much faster this package is than a peer.
+    """How many times as fast as a peer this package is.
 
     Attributes:
         peer: Case of the peer.
-        nearest: Our case that does the most similar thing.
-        ratio: Our rate divided by theirs.
+        nearest: Our case that is called most similarly.
+        ratio: Its rate divided by the peer's.
+        batch_ratio: The rate of `BATCH` divided by the peer's.
     """
 
     peer: str
     nearest: str
     ratio: float
+    batch_ratio: float
 
 
 def compare(results: Sequence[Result]) -> list[Ratio]:
-    """The ratio of our nearest case to each peer that was measured."""
+    """The ratios to each peer that was measured."""
     medians = {result.case: result.median for result in results}
     ratios = []
     for case in PEERS:
-        theirs, ours = medians.get(case.name), medians.get(str(case.nearest))
-        if theirs and ours:
-            ratios.append(Ratio(case.name, str(case.nearest), ours / theirs))
+        theirs, ours, batch = (medians.get(str(name)) for name in (case.name, case.nearest, BATCH))
+        if theirs and ours and batch:
+            ratios.append(Ratio(case.name, str(case.nearest), ours / theirs, batch / theirs))
     return ratios
 
 
-def make_report(settings: Settings, results: Sequence[Result], command: str) -> dict[str, Any]:
+def describe_machine() -> dict[str, Any]:
+    """What everything is measured on, as JSON values; the load is that of the last minute, in running processes."""
+    load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+    return {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": platform.platform(), "load": load}
+
+
+def make_report(machine: dict[str, Any], settings: Settings, results: Sequence[Result], command: str) -> dict[str, Any]:
     """All that was measured, where and with what, as JSON values."""
     return {
         "format": FORMAT,
         "command": command,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "machine": {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": platform.platform(), "load": _load()},
-        "versions": {"threeup-env": _own_version(), "python": platform.python_version()} | _versions(),
+        "machine": machine,
+        "versions": {"threeup-env": __version__, "python": platform.python_version()} | _versions(),
         "settings": asdict(settings),
         "results": [asdict(result) for result in results],
         "ratios": [asdict(ratio) for ratio in compare(results)],
     }
-
-
-def _own_version() -> str:
-    from . import __version__
-
-    return __version__
 
 
 def _versions() -> dict[str, str]:
@@ -531,11 +578,6 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def _load() -> float | None:
-    """Processes that were running in the last minute: on an otherwise idle machine, about as many as threads."""
-    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
-
-
 TABLE: Final = ("case", "unit", "median", "lowest to highest", "runs", "threads")
 
 
@@ -552,8 +594,12 @@ def write_rows(results: Sequence[Result]) -> list[list[str]]:
 
 
 def _write(value: float) -> str:
-    """Four digits say more than the spread allows."""
-    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1000 else f"{value:.4g}"
+    """Four digits, as more say nothing beside the spread."""
+    if value >= 1e6:
+        return f"{value / 1e6:.4g} M"
+    if value >= 1e4:
+        return f"{value / 1e3:.4g} k"
+    return f"{float(f'{value:.4g}'):,.10g}"
 
 
 @contextlib.contextmanager
@@ -615,7 +661,6 @@ def draw_plot(figures: dict[str, Any], file: IO[bytes], picture: str) -> None:
         _draw_rates(axes["rates"], [one for one in measured.values() if one["unit"] in (DECISIONS, LEARNER_STEPS)])
         for name, cases in (("games", BY_GAMES), ("players", BY_PLAYERS)):
             _draw_growth(axes[name], name, {n: measured[case] for n, case in cases.items() if case in measured})
-        axes["games"].set_xscale("log", base=2)
         figure.suptitle(f"threeup_env {figures['versions']['threeup-env']} on {figures['machine']['cpu']}", fontsize=11)
         figure.savefig(file, format=picture, metadata={"Date": None} if picture == "svg" else None)
 
@@ -629,9 +674,10 @@ def _draw_rates(axes: Any, results: Sequence[dict[str, Any]]) -> None:
     colors = [PEER_COLOR if one["case"] in peers else OUR_COLOR for one in results]
     axes.barh(names, medians, xerr=spread, color=colors, ecolor="#495057")
     for place, median in enumerate(medians):
-        axes.annotate(f"{median:,.0f}", (median, place), (5, 0), textcoords="offset points", va="center", fontsize=7)
-    axes.set(xscale="log", xlabel="a second: decisions, or the learner's steps")
-    axes.margins(x=0.2)
+        axes.annotate(_write(median), (median, place), (5, 0), textcoords="offset points", va="center", fontsize=7)
+    axes.set(xlabel="a second: decisions, or the learner's steps")
+    if results:  # a logarithmic axis must have something on it
+        axes.set(xscale="log", xlim=(10 ** math.floor(math.log10(medians[0])) / 2, 4 * medians[-1]))
     axes.tick_params(axis="y", labelsize=8)
     axes.grid(axis="x", alpha=0.3)
 
@@ -641,4 +687,6 @@ def _draw_growth(axes: Any, what: str, results: dict[int, dict[str, Any]]) -> No
     nanoseconds = [1e9 / results[number]["median"] for number in numbers]
     axes.plot(numbers, nanoseconds, "o-", color=OUR_COLOR)
     axes.set(xlabel=what, ylabel="ns a decision", ylim=(0, None))
+    if numbers and numbers[-1] >= GAMES:
+        axes.set_xscale("log", base=2)
     axes.grid(alpha=0.3)

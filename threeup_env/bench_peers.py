@@ -1,8 +1,8 @@
 """Other card-game environments for `threeup bench --peers`: random legal play, one thread, where they are installed.
 
 Every package is imported inside the function that measures it; none is a dependency. Observations and legal actions
-are made at every decision, as in our own cases, and the time to draw an action is part of what is timed, unless the
-case says otherwise.
+are made at every decision, as in the cases of ours that they are compared with. Where actions are not drawn beforehand,
+drawing them is part of what is timed.
 """
 
 from __future__ import annotations
@@ -65,44 +65,44 @@ def _open_spiel_crazy_eights(settings: Settings) -> Iterator[float]:
     game: Any = pyspiel.load_game("crazy_eights(players=2)")
     observation: Any = make_observation(game)
     draw = random.Random(SEED)
-
-    def deal() -> Any:
+    script: list[list[tuple[bool, int]]] = []
+    for _ in range(settings.games):
         state = game.new_initial_state()
-        settle(state)
-        return state
+        script.append([])
+        while not state.is_terminal():
+            decides = not state.is_chance_node()
+            actions, weights = (state.legal_actions(), None) if decides else zip(*state.chance_outcomes(), strict=True)
+            script[-1].append((decides, draw.choices(actions, weights)[0]))
+            state.apply_action(script[-1][-1][1])
 
-    def settle(state: Any) -> None:
-        while state.is_chance_node():
-            actions, weights = zip(*state.chance_outcomes(), strict=True)
-            state.apply_action(draw.choices(actions, weights)[0])
-
-    state = deal()
-
-    def play(times: int) -> None:
-        nonlocal state
+    def replay(times: int) -> None:
         for _ in range(times):
-            observation.set_from(state, state.current_player())
-            state.apply_action(draw.choice(state.legal_actions()))
-            settle(state)
-            if state.is_terminal():
-                state = deal()
+            for moves in script:
+                state = game.new_initial_state()
+                for decides, action in moves:
+                    if decides:
+                        observation.set_from(state, state.current_player())
+                        state.legal_actions()
+                    state.apply_action(action)
 
     with _one_core():
-        yield from rates(settings, clock(play, 1))
+        yield from rates(settings, clock(replay, sum(decides for moves in script for decides, _ in moves)))
 
 
 def _connect_four_env(settings: Settings) -> Iterator[float]:
     from pettingzoo.classic import connect_four_v3
 
+    make: Any = connect_four_v3.env
     with _one_core():
-        yield from rates(settings, clock_cycle(connect_four_v3.env(), settings.games))
+        yield from rates(settings, clock_cycle(make(), settings.games))
 
 
 def _connect_four_raw(settings: Settings) -> Iterator[float]:
     from pettingzoo.classic import connect_four_v3
 
+    make: Any = connect_four_v3.raw_env
     with _one_core():
-        yield from rates(settings, clock_cycle(connect_four_v3.raw_env(), settings.games))
+        yield from rates(settings, clock_cycle(make(), settings.games))
 
 
 def _pgx(env_id: str, settings: Settings) -> Iterator[float]:
@@ -127,19 +127,19 @@ def _pgx(env_id: str, settings: Settings) -> Iterator[float]:
 
             return jax.tree_util.tree_map(restart, fresh, state), None
 
-        @jax.jit
-        def decide_all(state: Any, key: Any) -> tuple[Any, Any]:
+        def decide_often(state: Any, key: Any) -> tuple[Any, Any]:
             key, now = jax.random.split(key)
             state, _ = jax.lax.scan(decide, state, jax.random.split(now, SCANNED))
             return state, key
 
+        decisions: Any = jax.jit(decide_often)
         key = jax.random.PRNGKey(SEED)
         state = jax.jit(init)(jax.random.split(key, GAMES))
 
         def play(times: int) -> None:
             nonlocal state, key
             for _ in range(times):
-                state, key = decide_all(state, key)
+                state, key = decisions(state, key)
             jax.block_until_ready(state)
 
         yield from rates(settings, clock(play, SCANNED * GAMES))
@@ -166,9 +166,9 @@ PEERS: Final = (
     Case(
         "open-spiel-crazy-eights",
         DECISIONS,
-        "OpenSpiel, crazy_eights in C++, 2 players: State.apply_action and its observer",
+        "OpenSpiel, crazy_eights in C++, 2 players: observer, legal_actions and apply_action, drawn beforehand",
         _open_spiel_crazy_eights,
-        nearest="aec-raw",
+        nearest="game-observe",
     ),
     Case(
         "pettingzoo-connect-four-raw",

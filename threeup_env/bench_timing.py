@@ -52,7 +52,7 @@ class Case:
         values: Prepares and warms up before its first value; then each value is one run. It raises ImportError
             where it needs something that is not installed.
         threads: Threads it uses; None for `Settings.threads`.
-        nearest: For a peer, the case of this package that does the most similar thing.
+        nearest: For a peer, the case of this package that is called most similarly.
     """
 
     name: str
@@ -103,9 +103,10 @@ def clock_cycle(env: AECEnv[str, Any, Any], games: int) -> Run:
         env.reset(seed=SEED if game == 0 else None)
         script.append([])
         for _ in env.agent_iter():
-            observation, _, terminated, truncated, _ = env.last()
+            seen: Any
+            seen, _, terminated, truncated, _ = env.last()
             over = terminated or truncated
-            action = None if over else int(draw.choice(np.flatnonzero(observation["action_mask"])))
+            action = None if over else int(draw.choice(np.flatnonzero(seen["action_mask"])))
             script[-1].append(action)
             env.step(action)
 

@@ -1,4 +1,4 @@
-"""The command `threeup`: record and replay games, measure agents, and look up environments and rules.
+"""The command `threeup`: record and replay games, measure agents and speed, and look up environments and rules.
 
 Results go to standard output; progress bars and errors to standard error. Exit status: 0; 1 for an error of
 this package or of the system, told in one line; 2 for an option that has a wrong value.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import errno
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -17,7 +19,7 @@ from typing import Annotated, Any, Final, TypeVar
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import track
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, track
 from rich.table import Table
 from typer.core import TyperGroup
 
@@ -269,6 +271,65 @@ def evaluate_agent(
         return
     rows = [[name, f"{value:.4f}" if isinstance(value, float) else str(value)] for name, value in figures.items()]
     _print_table(None, ["figure", "value"], rows)
+
+
+@app.command("bench")
+def run_benchmarks(
+    cases: Annotated[
+        list[str] | None, typer.Option("--case", metavar="NAME", help="Measure this case alone; may be repeated.")
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each case; their median counts.")] = 5,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Threads of the cases that use all cores; otherwise all.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Short runs: do they work? Their figures say little.")] = False,
+    peers: Annotated[bool, typer.Option("--peers", help="Measure other environments that are installed too.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write a report as JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .svg, .png.")] = None,
+) -> None:
+    """Measure how fast the environments are on this machine (docs/benchmarks.md)."""
+    from . import bench  # no other command needs it
+
+    settings = bench.make_settings(runs, threads, quick)
+    selected = bench.select_cases(cases or (), peers)
+    machine = bench.describe_machine()
+    with bench.open_outputs(out, plot) as write:
+        with _show_runs(len(selected) * runs) as progress:
+            results = bench.measure(selected, settings, progress)
+        report = bench.make_report(machine, settings, results, shlex.join(["threeup", *sys.argv[1:]]))
+        _print_report(report, bench.write_rows(results))
+        write(report)
+
+
+def _print_report(report: Mapping[str, Any], rows: list[list[str]]) -> None:
+    from . import bench
+
+    machine = report["machine"]
+    _print_table(f"{machine['cpu']}, {machine['cores']} cores, load {machine['load']}", list(bench.TABLE), rows)
+    typer.echo(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
+    if report["ratios"]:
+        columns = ["peer", "our nearest case", "ratio", bench.BATCH]
+        ratios = [
+            [one["peer"], one["nearest"], f"{one['ratio']:.3g}", f"{one['batch_ratio']:.3g}"]
+            for one in report["ratios"]
+        ]
+        _print_table("how many times as fast as others", columns, ratios)
+
+
+@contextmanager
+def _show_runs(total: int) -> Iterator[Callable[[str, int], None]]:
+    """A progress bar; what it hands out is told the case and how many of its runs are done."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        done: dict[str, int] = {}
+
+        def progress(case: str, runs: int) -> None:
+            done[case] = runs
+            bar.update(task, description=case, completed=sum(done.values()))
+
+        yield progress
 
 
 @app.command("envs")

@@ -95,7 +95,7 @@ class _Clock:
 def _hold_still(env: ThreeUpVecEnv) -> None:
     """Let the environment answer what it stands at, again and again, in no time."""
     batch = env.batch
-    answer = (
+    answer: tuple[Any, ...] = (
         batch.observation.copy(),
         batch.reward.copy(),
         batch.terminated & False,

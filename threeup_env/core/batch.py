@@ -105,6 +105,21 @@ def random_steps(
             show(game, state, rules, players, observations, masks)
 
 
+@compiled
+def random_games(start, stop, steps, states, switches, rngs):
+    """`steps` decisions in each of the games start..stop-1, drawn uniformly, with nothing written but the games.
+
+    As a search plays them: one game after the other. A game that is OVER starts anew before its next decision.
+    """
+    rules = switches[0]
+    for game in range(start, stop):
+        state = states[game]
+        for _ in range(steps):
+            if state.phase == OVER:
+                start_game(state, rules)
+            play(state, rules, choose_random(state, rngs[game].rng))
+
+
 @threaded
 def step_threads(threads, states, switches, actions, reward_kind, players, observations, masks, rewards, ends, cuts):
     """`step` for all games, shared out among threads."""

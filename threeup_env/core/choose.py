@@ -11,6 +11,7 @@ from ..actions import DRAW, FLIP, GIVE, NUM_ACTIONS, PASS, PLAY, TAKE, TARGET, U
 from ..cards import CLEAR, MAX_COPIES, NUM_KINDS
 from .jit import compiled, highest_bit, lowest_bit
 from .legal import choose_random
+from .random import below
 from .state import LEGAL_BITS, LEGAL_WORDS
 
 RANDOM = 0
@@ -104,3 +105,27 @@ def choose_greedy_batch(masks, extras_owed, actions):
     for row in range(len(masks)):
         read_mask(masks[row], legal)
         actions[row] = choose_greedy(legal, extras_owed[row])
+
+
+@compiled
+def choose_random_batch(masks, rng, actions):
+    """Uniform draws from masks `(N, A)`, written into int64 `(N,)`, 0 where a mask is empty; how many are not.
+
+    Unlike `choose`, all rows draw from one generator, uint64 `(2,)`.
+    """
+    drawn = 0
+    for row in range(len(masks)):
+        mask = masks[row]
+        legal = 0
+        for action in range(len(mask)):
+            legal += mask[action] != 0
+        actions[row] = 0
+        if legal > 0:
+            drawn += 1
+            skip = below(rng, legal)
+            action = 0
+            while skip > 0 or mask[action] == 0:
+                skip -= mask[action] != 0
+                action += 1
+            actions[row] = action
+    return drawn
