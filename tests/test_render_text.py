@@ -170,7 +170,7 @@ def test_text() -> None:
     for action in ("up 1", "up 1", "play 3"):
         game.play(action)
     assert draw_table(game, 0).splitlines() == [
-        "player 1 began; 9 decisions left",
+        "player 1 began; 13 decisions left",
         "pile 1: g3; top 3; draw pile 2",
         "removed 0: -",
         "> player 0  hand 1: g2  3UP: r1  3DOWN: ?",
