@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
@@ -63,16 +64,56 @@ def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
     return types.void(rows, types.int64, types.int64, word), codegen
 
 
-@intrinsic
-def load_two(typingctx: Any, counts: Any, at: Any) -> Any:
-    """Two neighbours of a contiguous int8 array, from `at` on, as one uint16, the first in its lower byte."""
+LANES = 16
+"""Counts that are coded at once: the 13 kinds of a zone, and three bytes of whatever follows it in the record."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        word = context.get_value_type(types.uint16)
-        return builder.load(builder.bitcast(builder.gep(array.data, [args[1]]), word.as_pointer()), align=1)
 
-    return types.uint16(counts, types.int64), codegen
+def _interleave(builder: Any, evens: Any, odds: Any, size: int) -> Any:
+    """The entries of two vectors of `size` entries in turn."""
+    order = [index for pair in zip(range(size), range(size, 2 * size), strict=True) for index in pair]
+    return builder.shuffle_vector(evens, odds, ir.Constant(ir.VectorType(ir.IntType(32), 2 * size), order))
+
+
+def _store_code(steps: tuple[int, ...], last: int) -> Any:
+    """An intrinsic that stores a code of `LANES` counts: whether each is at least each step, and how far beyond `last`.
+
+    It stores as many entries for each of the LANES, so what stands after the zone must be written after it.
+    """
+
+    @intrinsic
+    def store_code(typingctx: Any, rows: Any, row: Any, at: Any, counts: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            vector = ir.VectorType(ir.IntType(8), LANES)
+
+            def all_lanes(value: int) -> Any:
+                return ir.Constant(vector, [value] * LANES)
+
+            source = context.make_array(signature.args[3])(context, builder, args[3]).data
+            loaded = builder.load(builder.bitcast(source, vector.as_pointer()), align=1)
+            entries = [builder.zext(builder.icmp_signed(">=", loaded, all_lanes(step)), vector) for step in steps]
+            beyond = builder.icmp_signed(">", loaded, all_lanes(last))
+            entries.append(builder.select(beyond, builder.sub(loaded, all_lanes(last)), all_lanes(0)))
+            size = LANES
+            while len(entries) > 1:
+                half = len(entries) // 2
+                pairs = zip(entries[:half], entries[half:], strict=True)
+                entries = [_interleave(builder, evens, odds, size) for evens, odds in pairs]
+                size *= 2
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            stride = builder.extract_value(array.strides, 0)
+            place = builder.gep(array.data, [builder.add(builder.mul(args[1], stride), args[2])])
+            builder.store(entries[0], builder.bitcast(place, entries[0].type.as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return types.void(rows, types.int64, types.int64, counts), codegen
+
+    return store_code
+
+
+store_counts = _store_code((1, 2, 3), 3)
+"""`store_counts(rows, row, at, counts)`: count codes of a zone, int8 `(13,)` (observation.py)."""
+store_pairs = _store_code((1,), 1)
+"""`store_pairs(rows, row, at, counts)`: pair codes of a zone."""
 
 
 @intrinsic

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cards import MAX_COPIES, MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
+from ..actions import NUM_SLOTS
+from ..cards import MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
 from ..observation import (
     BASE,
     BASE_BITS,
-    COUNT_CODE,
     DIGITS_IN_WORD,
     LEADS,
     MOST_EXTRAS,
@@ -21,14 +21,12 @@ from ..observation import (
     SIZE_CODE,
     Part,
 )
-from .jit import compiled, load_two, store_word
+from .jit import compiled, store_counts, store_pairs, store_word
 from .legal import source_of
 from .state import BETWEEN_DEALS, NO_CARD, SABOTAGE_GIVE, SABOTAGE_WANT, TURN, UP_PHASE
 from .turn import draw_offered
 
-# Codes as words: what is stored at once, its lowest byte first. Most tables code two neighbouring counts, and are
-# indexed by both, the second in the upper byte.
-_LAST_TWO = NUM_KINDS - 2
+# Codes as words: what is stored at once, its lowest byte first.
 _WORD_BITS = BASE_BITS * DIGITS_IN_WORD
 
 
@@ -37,21 +35,8 @@ def _words(entries: list[np.ndarray], dtype: str) -> np.ndarray:
     return np.ascontiguousarray(np.stack(entries, 1).astype(np.uint8)).view(dtype)[:, 0]
 
 
-def _of_two(code: np.ndarray, bits: int, dtype: str) -> np.ndarray:
-    """The words of two counts side by side, from the words of one, each of `bits` bits."""
-    counts = np.arange(MAX_COPIES + 1)
-    words = np.zeros(MAX_COPIES * 257 + 1, dtype)
-    for second in counts:
-        words[counts + 256 * second] = code[counts].astype(dtype) | (
-            code[second].astype(dtype) << words.dtype.type(bits)
-        )
-    return words
-
-
 _NUMBERS = np.arange(max(MAX_DECK, 100) + 1)
 _COUNT = _words([_NUMBERS >= 1, _NUMBERS >= 2, _NUMBERS >= 3, np.maximum(_NUMBERS - 3, 0)], "u4")[: MOST_EXTRAS + 1]
-_TWO_COUNTS = _of_two(_COUNT, 8 * COUNT_CODE, "u8")
-_TWO_PAIRS = _of_two(_words([_NUMBERS >= 1, np.maximum(_NUMBERS - 1, 0)], "u2"), 8 * PAIR_CODE, "u4")
 _SIZE = _words([*(level <= _NUMBERS for level in (1, 2, 3, 4, 6, 10)), _NUMBERS // BASE, _NUMBERS % BASE], "u8")
 _TOP = np.eye(NUM_NUMBERS + 1, 16, -1, np.uint8).view("u8")
 _DIGITS = _words([np.arange(1 << _WORD_BITS) >> BASE_BITS * i & (BASE - 1) for i in range(DIGITS_IN_WORD)], "u4")
@@ -76,6 +61,12 @@ def seat_after(rules, seat, distance):
     """The seat `distance` places clockwise of `seat`; distance is 0..num_players - 1."""
     other = seat + distance
     return other - rules.num_players if other >= rules.num_players else other
+
+
+@compiled
+def next_seat(rules, seat):
+    """The next seat clockwise, as the unsigned byte that an index needs no check for."""
+    return np.uint8(0) if seat + 1 == rules.num_players else np.uint8(seat + 1)
 
 
 @compiled
@@ -112,45 +103,34 @@ def _write_one_hot(rows, row, at, index, shown):
 
 
 @compiled
-def _write_counts(rows, row, at, counts):
-    """Count codes of a zone. The last two kinds overlap the two before them, as 13 is odd."""
-    for kind in range(0, NUM_KINDS - 1, 2):
-        store_word(rows, row, at + COUNT_CODE * kind, _TWO_COUNTS[load_two(counts, kind)])
-    store_word(rows, row, at + COUNT_CODE * _LAST_TWO, _TWO_COUNTS[load_two(counts, _LAST_TWO)])
-
-
-@compiled
-def _write_pairs(rows, row, at, counts):
-    """Pair codes of a zone; as `_write_counts`."""
-    for kind in range(0, NUM_KINDS - 1, 2):
-        store_word(rows, row, at + PAIR_CODE * kind, _TWO_PAIRS[load_two(counts, kind)])
-    store_word(rows, row, at + PAIR_CODE * _LAST_TWO, _TWO_PAIRS[load_two(counts, _LAST_TWO)])
-
-
-@compiled
 def _write_zones(rows, row, state, rules, seat):
-    """Every number of cards: own hand, removed cards, what is public of each seat, draw pile, pile; and the debt."""
-    _write_counts(rows, row, rules.spans[Part.HAND, 0], state.hand[seat])
-    _write_counts(rows, row, rules.spans[Part.REMOVED, 0], state.removed)
-    up = rules.spans[Part.UP, 0]
-    known = rules.spans[Part.KNOWN, 0]
-    size = rules.spans[Part.HAND_SIZE, 0]
-    for distance in range(rules.num_players):
-        other = seat_after(rules, seat, distance)
-        _write_pairs(rows, row, up, state.up[other])
-        _write_pairs(rows, row, known, state.known[other])
-        _write_size(rows, row, size, state.hand_size[other])
-        up += NUM_KINDS * PAIR_CODE
-        known += NUM_KINDS * PAIR_CODE
-        size += SIZE_CODE
+    """Every number of cards: own hand, removed cards, what is public of each seat, draw pile, pile; and the debt.
+
+    In the order of the layout: a code of a zone reaches into what follows it, which is written next.
+    """
+    store_counts(rows, row, rules.spans[Part.HAND, 0], state.hand[seat])
+    store_counts(rows, row, rules.spans[Part.REMOVED, 0], state.removed)
+    at = rules.spans[Part.UP, 0]
+    other = np.uint8(seat)
+    for _ in range(rules.num_players):
+        store_pairs(rows, row, at, state.up[other])
+        at += NUM_KINDS * PAIR_CODE
+        other = next_seat(rules, other)
+    for _ in range(rules.num_players):
+        store_pairs(rows, row, at, state.known[other])
+        at += NUM_KINDS * PAIR_CODE
+        other = next_seat(rules, other)
+    for _ in range(rules.num_players):
+        _write_size(rows, row, at, state.hand_size[other])
+        at += SIZE_CODE
+        other = next_seat(rules, other)
     if not state.revealed:
         # 2.3: before the reveal a seat sees its own 3UP cards alone.
         for at in range(rules.spans[Part.UP, 0] + NUM_KINDS * PAIR_CODE, rules.spans[Part.UP, 1]):
             rows[row, at] = 0
     _write_size(rows, row, rules.spans[Part.DRAW_PILE, 0], state.deck_size - state.drawn)
     store_word(rows, row, rules.spans[Part.EXTRAS, 0], _COUNT[np.uint8(state.extras)])
-    for number in range(0, NUM_NUMBERS, 2):
-        store_word(rows, row, rules.spans[Part.PILE, 0] + PAIR_CODE * number, _TWO_PAIRS[load_two(state.pile, number)])
+    store_pairs(rows, row, rules.spans[Part.PILE, 0], state.pile)
 
 
 @compiled
@@ -163,13 +143,12 @@ def _write_turn(rows, row, state, rules, seat):
     store_word(rows, row, top, _TOP[state.top + 1, 0])
     store_word(rows, row, top + 8, np.uint16(_TOP[state.top + 1, 1]))
     down = rules.spans[Part.DOWN, 0]
-    for distance in range(rules.num_players):
-        other = seat_after(rules, seat, distance)
-        held = np.uint32(state.down[other, 0] != NO_CARD)
-        held |= np.uint32(state.down[other, 1] != NO_CARD) << np.uint32(8)
-        held |= np.uint32(state.down[other, 2] != NO_CARD) << np.uint32(16)
-        store_word(rows, row, down, held)
+    other = np.uint8(seat)
+    for _ in range(rules.num_players):
+        for slot in range(NUM_SLOTS):
+            rows[row, down + slot] = state.down[other, slot] != NO_CARD
         down += rules.table_cards
+        other = next_seat(rules, other)
     playing = state.phase < BETWEEN_DEALS
     _write_one_hot(rows, row, rules.spans[Part.TO_PLAY, 0], distance_to(rules, seat, state.player), playing)
     _write_one_hot(rows, row, rules.spans[Part.FIRST_PLAYER, 0], distance_to(rules, seat, state.first_player), True)
