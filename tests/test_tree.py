@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pytest
 
-from threeup_env import Game, Rules
+from threeup_env import Rules
 from threeup_env.cards import NUM_COLORS, NUM_KINDS
 from threeup_env.core import single, tree
 from threeup_env.core.state import STATE, pack_rules
@@ -71,23 +70,3 @@ def test_the_numbers_of_the_mini_game() -> None:
             seen.append(keys)
     infosets = len(np.unique(np.concatenate(seen)))
     assert (roots, decisions, ends, infosets) == (15_120, 1_794_542, 662_442, 304_878)
-
-
-@pytest.mark.parametrize("depth", [0, 1, 2, 5])
-def test_lines_are_those_that_game_plays(depth: int) -> None:
-    def lines(game: Game, left: int) -> int:
-        if left == 0 or game.player is None:
-            return 1
-        total = 0
-        for action in game.legal_actions:
-            after = game.copy()
-            after.play(action)
-            total += lines(after, left - 1)
-        return total
-
-    rules = Rules.geeky(3)
-    game = Game(rules, seed=4)
-    stack = np.zeros(depth + 2, STATE)
-    stack[0] = game.state
-    path = np.zeros(depth + 2, np.int64)
-    assert tree.count_lines(stack, path, pack_rules(rules, track_colors=True), depth) == lines(game, depth)

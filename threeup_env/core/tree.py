@@ -19,36 +19,6 @@ _MASK_62 = (1 << 62) - 1
 
 
 @compiled
-def count_lines(stack, path, switches, depth):
-    """How many sequences of `depth` decisions there are from `stack[0]`; a game that ends earlier counts once.
-
-    Args:
-        stack: Games, STATE `(depth + 1,)`, the first of them set.
-        path: Room for actions, int64 `(depth + 1,)`.
-        switches: The rules, SWITCHES `(1,)`.
-        depth: At least 0.
-    """
-    lines = 0
-    at = 0
-    path[0] = -1
-    while at >= 0:
-        if at == depth or stack[at].phase >= BETWEEN_DEALS:
-            lines += 1
-            at -= 1
-            continue
-        action = first_between(stack[at].legal, path[at] + 1, NUM_ACTIONS)
-        if action < 0:
-            at -= 1
-            continue
-        path[at] = action
-        stack[at + 1] = stack[at]
-        apply(stack[at + 1], switches[0], action)
-        path[at + 1] = -1
-        at += 1
-    return lines
-
-
-@compiled
 def list_decisions(stack, path, switches, keys, rows, infosets):
     """Walk the whole tree of one deal; one information set key for each decision node.
 
