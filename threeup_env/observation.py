@@ -6,8 +6,7 @@ scores, a direction that never turns) are left out, so the length depends on the
 
 Seats are relative: row 0 is the observer, row k the k-th next seat clockwise, as `target k` counts them.
 
-Three codes turn a count into entries that a plain network learns well from, without losing its value (how
-the choice was measured: docs/environments.md):
+Three codes turn a count into small entries without losing its value (compared with others in docs/environments.md):
 
 - **count**: `[c >= 1, c >= 2, c >= 3, max(c - 3, 0)]`. The first three tell apart what the rules do (three
   clear a pile), the last keeps the rest.
