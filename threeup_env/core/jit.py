@@ -47,6 +47,14 @@ def _cached(dispatcher: Any) -> Any:
     return dispatcher
 
 
+def _store_in_row(context: Any, builder: Any, kind: Any, rows: Any, row: Any, at: Any, value: Any) -> None:
+    """Store a value of any size, not aligned, in a row of an array `(N, D)` of the Numba type `kind`."""
+    array = context.make_array(kind)(context, builder, rows)
+    stride = builder.extract_value(array.strides, 0)
+    place = builder.gep(array.data, [builder.add(builder.mul(row, stride), at)])
+    builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=1)
+
+
 @intrinsic
 def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
     """Store the bytes of a word, lowest first, in a row of a C-contiguous int8 array `(N, D)`, from entry `at` on.
@@ -55,10 +63,7 @@ def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        stride = builder.extract_value(array.strides, 0)
-        place = builder.gep(array.data, [builder.add(builder.mul(args[1], stride), args[2])])
-        builder.store(args[3], builder.bitcast(place, args[3].type.as_pointer()), align=1)
+        _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], args[3])
         return context.get_dummy_value()
 
     return types.void(rows, types.int64, types.int64, word), codegen
@@ -99,10 +104,7 @@ def _store_code(steps: tuple[int, ...], last: int) -> Any:
                 pairs = zip(entries[:half], entries[half:], strict=True)
                 entries = [_interleave(builder, evens, odds, size) for evens, odds in pairs]
                 size *= 2
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            stride = builder.extract_value(array.strides, 0)
-            place = builder.gep(array.data, [builder.add(builder.mul(args[1], stride), args[2])])
-            builder.store(entries[0], builder.bitcast(place, entries[0].type.as_pointer()), align=1)
+            _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], entries[0])
             return context.get_dummy_value()
 
         return types.void(rows, types.int64, types.int64, counts), codegen

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..actions import NUM_SLOTS
-from ..cards import CARD_INDEX, MAX_COPIES, MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS
+from ..cards import MAX_COPIES, MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS
 from ..observation import Part, observation_layout
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ EXCHANGE_WANT: Final = 6
 BETWEEN_DEALS: Final = 7
 """A deal of a match is over and the next not dealt; nobody decides."""
 OVER: Final = 8
-NUM_PHASES: Final = 9
 NUM_PARTS: Final = len(Part)
 
 # How a game ended (`ended`).
@@ -186,11 +185,6 @@ def pack_rules(rules: Rules, *, track_colors: bool = False) -> npt.NDArray[np.vo
     packed["deck_size"] = len(deck)
     packed["deck"][0, : len(deck)] = deck
     return packed
-
-
-def cards_to_indices(cards: list[str]) -> npt.NDArray[np.uint8]:
-    """Written cards as indices; a card that is none raises `KeyError` with its name."""
-    return np.array([CARD_INDEX[card] for card in cards], np.uint8)
 
 
 assert NUM_CARDS == NUM_KINDS * NUM_COLORS
