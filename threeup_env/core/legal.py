@@ -6,8 +6,6 @@ that all plays of a zone are laid down by kind with a shift each and no branch.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..actions import (
     COLOR,
     DRAW,
@@ -25,7 +23,7 @@ from ..actions import (
 )
 from ..cards import CLEAR, MAX_COPIES, NUM_COLORS, NUM_KINDS
 from .colors import copies_left
-from .jit import compiled, count_bits, lowest_bit, store_word
+from .jit import compiled, count_bits, lowest_bit, store_16_bits, store_32_bits, store_64_bits
 from .random import below
 from .state import (
     BETWEEN_DEALS,
@@ -43,9 +41,6 @@ from .turn import draw_offered, third_is_taken
 from .zones import DOWN, HAND, NO_ZONE, TABLE, zone_of
 
 _KINDS_IN_WORD = LEGAL_BITS // MAX_COPIES
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")
-_EIGHT_ENTRIES = _BITS.view("u8")[:, 0]
-"""The eight entries of a mask for each value of eight bits."""
 
 
 @compiled
@@ -83,23 +78,15 @@ def choose_random(state, rng):
 @compiled
 def write_mask(masks, row, state):
     """Write the legal set into a row of masks, int8 `(N, A)`, A the size of the action space."""
-    _write_bits(masks, row, 0, LEGAL_BITS, state.legal[0])
+    # Each store may reach into the entries of the next; the last one ends with the mask, and overlaps the one before.
+    store_64_bits(masks, row, 0, state.legal[0])
     if masks.shape[1] > 2 * LEGAL_BITS:
-        _write_bits(masks, row, LEGAL_BITS, 2 * LEGAL_BITS, state.legal[1])
-        _write_bits(masks, row, 2 * LEGAL_BITS, NUM_ACTIONS, state.legal[2])
+        store_64_bits(masks, row, LEGAL_BITS, state.legal[1])
+        store_16_bits(masks, row, 2 * LEGAL_BITS, state.legal[2])
+        store_16_bits(masks, row, NUM_ACTIONS - 16, state.legal[2] >> (NUM_ACTIONS - 16 - 2 * LEGAL_BITS))
     else:
-        _write_bits(masks, row, LEGAL_BITS, NUM_BASE_ACTIONS, state.legal[1])
-
-
-@compiled
-def _write_bits(masks, row, start, stop, bits):
-    """Write bits, lowest first, as entries start..stop-1 of a mask: eight at a time, as far as eight fit."""
-    for at in range(start, stop - 7, 8):
-        store_word(masks, row, at, _EIGHT_ENTRIES[np.uint8(bits)])
-        bits >>= 8
-    for at in range(stop - (stop - start) % 8, stop):
-        masks[row, at] = bits & 1
-        bits >>= 1
+        store_32_bits(masks, row, LEGAL_BITS, state.legal[1])
+        store_16_bits(masks, row, NUM_BASE_ACTIONS - 16, state.legal[1] >> (NUM_BASE_ACTIONS - 16 - LEGAL_BITS))
 
 
 @compiled

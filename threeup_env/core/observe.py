@@ -9,43 +9,26 @@ from __future__ import annotations
 import numpy as np
 
 from ..actions import NUM_SLOTS
-from ..cards import MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
+from ..cards import NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
 from ..observation import (
     BASE,
     BASE_BITS,
     DIGITS_IN_WORD,
     LEADS,
-    MOST_EXTRAS,
-    PAIR_CODE,
     ROW_LEVELS,
-    SIZE_CODE,
     Part,
 )
-from .jit import compiled, store_counts, store_pairs, store_word
+from .jit import compiled, store_counts, store_word
 from .legal import source_of
 from .state import BETWEEN_DEALS, NO_CARD, SABOTAGE_GIVE, SABOTAGE_WANT, TURN, UP_PHASE
 from .turn import draw_offered
 
-# Codes as words: what is stored at once, its lowest byte first.
 _WORD_BITS = BASE_BITS * DIGITS_IN_WORD
-
-
-def _words(entries: list[np.ndarray], dtype: str) -> np.ndarray:
-    """One word for each number, from the entries of its code."""
-    return np.ascontiguousarray(np.stack(entries, 1).astype(np.uint8)).view(dtype)[:, 0]
-
-
-_NUMBERS = np.arange(max(MAX_DECK, 100) + 1)
-_COUNT = _words([_NUMBERS >= 1, _NUMBERS >= 2, _NUMBERS >= 3, np.maximum(_NUMBERS - 3, 0)], "u4")[: MOST_EXTRAS + 1]
-_SIZE = _words([*(level <= _NUMBERS for level in (1, 2, 3, 4, 6, 10)), _NUMBERS // BASE, _NUMBERS % BASE], "u8")
+_DIGITS = np.stack([np.arange(1 << _WORD_BITS) >> BASE_BITS * i & (BASE - 1) for i in range(DIGITS_IN_WORD)], 1)
+_DIGITS = _DIGITS.astype(np.uint8).view("u4")[:, 0]
+"""The digits of each number below 4,096 as one word, lowest first."""
 _TOP = np.eye(NUM_NUMBERS + 1, 16, -1, np.uint8).view("u8")
-_DIGITS = _words([np.arange(1 << _WORD_BITS) >> BASE_BITS * i & (BASE - 1) for i in range(DIGITS_IN_WORD)], "u4")
-
-
-@compiled
-def _write_size(rows, row, at, size):
-    """Size code of a number."""
-    store_word(rows, row, at, _SIZE[np.uint8(size)])
+"""The one-hot of the top kind as two words; row 0 is the empty pile."""
 
 
 @compiled
@@ -106,31 +89,31 @@ def _write_one_hot(rows, row, at, index, shown):
 def _write_zones(rows, row, state, rules, seat):
     """Every number of cards: own hand, removed cards, what is public of each seat, draw pile, pile; and the debt.
 
-    In the order of the layout: a code of a zone reaches into what follows it, which is written next.
+    In the order of the layout: a zone is stored with what follows it in the record, which is overwritten next.
     """
     store_counts(rows, row, rules.spans[Part.HAND, 0], state.hand[seat])
     store_counts(rows, row, rules.spans[Part.REMOVED, 0], state.removed)
     at = rules.spans[Part.UP, 0]
     other = np.uint8(seat)
     for _ in range(rules.num_players):
-        store_pairs(rows, row, at, state.up[other])
-        at += NUM_KINDS * PAIR_CODE
-        other = next_seat(rules, other)
-    for _ in range(rules.num_players):
-        store_pairs(rows, row, at, state.known[other])
-        at += NUM_KINDS * PAIR_CODE
-        other = next_seat(rules, other)
-    for _ in range(rules.num_players):
-        _write_size(rows, row, at, state.hand_size[other])
-        at += SIZE_CODE
+        store_counts(rows, row, at, state.up[other])
+        at += NUM_KINDS
         other = next_seat(rules, other)
     if not state.revealed:
         # 2.3: before the reveal a seat sees its own 3UP cards alone.
-        for at in range(rules.spans[Part.UP, 0] + NUM_KINDS * PAIR_CODE, rules.spans[Part.UP, 1]):
-            rows[row, at] = 0
-    _write_size(rows, row, rules.spans[Part.DRAW_PILE, 0], state.deck_size - state.drawn)
-    store_word(rows, row, rules.spans[Part.EXTRAS, 0], _COUNT[np.uint8(state.extras)])
-    store_pairs(rows, row, rules.spans[Part.PILE, 0], state.pile)
+        for hidden in range(rules.spans[Part.UP, 0] + NUM_KINDS, at):
+            rows[row, hidden] = 0
+    for _ in range(rules.num_players):
+        store_counts(rows, row, at, state.known[other])
+        at += NUM_KINDS
+        other = next_seat(rules, other)
+    for _ in range(rules.num_players):
+        rows[row, at] = state.hand_size[other]
+        at += 1
+        other = next_seat(rules, other)
+    rows[row, rules.spans[Part.DRAW_PILE, 0]] = state.deck_size - state.drawn
+    rows[row, rules.spans[Part.EXTRAS, 0]] = state.extras
+    store_counts(rows, row, rules.spans[Part.PILE, 0], state.pile)
 
 
 @compiled
@@ -207,7 +190,7 @@ def _write_seen(rows, row, state, rules, seat):
 @compiled
 def _write_match(rows, row, state, rules, seat):
     """Deals finished and totals of a match (8.7)."""
-    _write_size(rows, row, rules.spans[Part.DEAL, 0], state.deal)
+    rows[row, rules.spans[Part.DEAL, 0]] = state.deal
     total = rules.spans[Part.TOTAL, 0]
     digits = (rules.spans[Part.TOTAL, 1] - total) // rules.num_players
     lead = rules.spans[Part.LEAD, 0]
