@@ -173,6 +173,7 @@ class LearnerBatch:
         self._codes = np.zeros(0, np.int64)
         self._draws = np.zeros((0, 2), np.int64)
         self._tables["standing"] = core.FINISHED
+        self._tables["last_agent"] = core.GONE
         self.set_opponents(opponent, weights)
         self._ready = False
         self.reset(np.random.SeedSequence() if seed is None else seed)
@@ -186,6 +187,14 @@ class LearnerBatch:
     def last_seat(self) -> npt.NDArray[np.int8]:
         """The learner's seat in the last game that ended in each place, int8 `(N,)`."""
         return self._tables["last_seat"].copy()
+
+    @property
+    def last_opponents(self) -> npt.NDArray[np.int32]:
+        """Who held the seats of the last game that ended in each place, int32 `(N, n)`: indices of `opponents`.
+
+        -1 stands for the learner, -5 for an opponent that is in the list no more.
+        """
+        return self._tables["last_agent"][:, : self.rules.num_players].copy()
 
     @property
     def steps(self) -> npt.NDArray[np.int64]:
@@ -254,6 +263,11 @@ class LearnerBatch:
         for place, one in kept.items():
             moved[agent == place] = place_of[id(one)]
         self._tables["agent"] = np.where(playing[:, None], moved, core.LEARNER)
+        last = self._tables["last_agent"]
+        self._tables["last_agent"] = [
+            [place if place < 0 else place_of.get(id(self._opponents[place]), core.GONE) for place in row]
+            for row in last.tolist()
+        ]
         self._opponents = pool
         self._codes = np.array([compiled_code(one) for one in pool], np.int64)
         self._draws = np.array(

@@ -62,11 +62,11 @@ class Part(IntEnum):
     REMOVED = auto()
     UP = auto()
     KNOWN = auto()
-    HAND_SIZE = auto()
     DRAW_PILE = auto()
     EXTRAS = auto()
     PILE = auto()
     TOP = auto()
+    HAND_SIZE = auto()
     DOWN = auto()
     TO_PLAY = auto()
     FIRST_PLAYER = auto()
@@ -219,11 +219,11 @@ def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
         "3UP cards of each seat by kind; before the reveal the observer's own alone (2.3)",
     )
     yield Part.KNOWN, (n, NUM_KINDS), MAX_COPIES, "cards known to lie in each hand, by kind (10.2)"
-    yield Part.HAND_SIZE, (n,), rules.deck_size, "cards in each hand"
     yield Part.DRAW_PILE, (1,), rules.deck_size, "cards in the draw pile"
     yield Part.EXTRAS, (1,), MOST_EXTRAS, "extra actions owed (5.1)"
     yield Part.PILE, (NUM_NUMBERS,), 2, "discard pile by number; it lies in rising order (3.2)"
     yield Part.TOP, (NUM_NUMBERS,), 1, "kind on top of the pile, one-hot; zeros when it is empty"
+    yield Part.HAND_SIZE, (n,), rules.deck_size, "cards in each hand"
     yield Part.DOWN, (n, rules.table_cards), 1, "3DOWN slots of each seat that hold a card"
     yield Part.TO_PLAY, (n,), 1, "whose decision it is, one-hot; zeros when the game is over"
     yield Part.FIRST_PLAYER, (n,), 1, "first player of the deal, one-hot (2.4)"

@@ -21,7 +21,7 @@ PAST: Final = "past"
 
 Number = Annotated[float, Field(strict=False, allow_inf_nan=False)]
 """YAML reads 7e-4 as text; text that is a number is one here."""
-Encoding = Literal["default", "counts", "scaled", "unary"]
+Encoding = Literal["default", "scaled", "codes", "unary"]
 
 
 class _Settings(BaseModel):
@@ -75,6 +75,10 @@ class SnapshotSettings(_Settings):
     """Rollouts between two snapshots."""
     keep: Annotated[int, Field(ge=1)] = 10
     """How many of them are kept; the oldest goes first."""
+    priority: Literal["uniform", "losing"] = "losing"
+    """Whether all of them come equally often as `past`, or those more often that the learner loses to."""
+    power: Annotated[Number, Field(ge=0)] = 2.0
+    """How much more often: the share of games not won, to this power."""
 
 
 class EvaluationSettings(_Settings):
@@ -101,6 +105,8 @@ class Config(_Settings):
     """Seed of weights, games and draws."""
     threads: Annotated[int, Field(ge=1)] = 2
     """Threads of torch: results are the same again only with the same number."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """In what the matrix products of training are computed; bfloat16 is fast where the processor has it (AMX)."""
     steps: Annotated[int, Field(ge=1)]
     """Decisions of the learner to train for, rounded up to whole rollouts."""
 

@@ -59,6 +59,7 @@ def policy_arguments(config: Config, rules: Rules) -> dict[str, Any]:
         "share_features_extractor": config.network.shared,
         "net_arch": [],
         "normalize_images": False,
+        "optimizer_kwargs": {"fused": True},
     }
 
 

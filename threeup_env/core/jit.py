@@ -11,6 +11,9 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+
+NO_CARD = 255
+"""An empty 3DOWN slot, or no card remembered."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -55,6 +58,11 @@ def _store_in_row(context: Any, builder: Any, kind: Any, rows: Any, row: Any, at
     builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=1)
 
 
+def _load(builder: Any, place: Any, kind: Any) -> Any:
+    """A value of the LLVM type `kind` from the bytes at a place, not aligned."""
+    return builder.load(builder.bitcast(place, kind.as_pointer()), align=1)
+
+
 @intrinsic
 def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
     """Store the bytes of a word, lowest first, in a row of a C-contiguous int8 array `(N, D)`, from entry `at` on.
@@ -69,22 +77,32 @@ def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
     return types.void(rows, types.int64, types.int64, word), codegen
 
 
-LANES = 16
-"""Counts that are stored at once: the 13 kinds of a zone, and three bytes of whatever follows it in the record."""
-
-
 @intrinsic
-def store_counts(typingctx: Any, rows: Any, row: Any, at: Any, counts: Any) -> Any:
-    """Store `LANES` entries, from the counts of a zone on; what stands after the zone must be written after it."""
+def copy_word(typingctx: Any, rows: Any, row: Any, at: Any, counts: Any, start: Any) -> Any:
+    """Copy eight entries of a field of bytes, from `start` on, and of the fields that follow it in the record."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = ir.VectorType(ir.IntType(8), LANES)
         source = context.make_array(signature.args[3])(context, builder, args[3]).data
-        loaded = builder.load(builder.bitcast(source, vector.as_pointer()), align=1)
+        loaded = _load(builder, builder.gep(source, [args[4]]), ir.IntType(64))
         _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], loaded)
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64, types.int64, counts), codegen
+    return types.void(rows, types.int64, types.int64, counts, types.int64), codegen
+
+
+@intrinsic
+def store_filled(typingctx: Any, rows: Any, row: Any, at: Any, slots: Any) -> Any:
+    """Store four entries, whether a slot of uint8 `(3,)` holds a card; what stands after three must be written after."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = context.make_array(signature.args[3])(context, builder, args[3]).data
+        loaded = _load(builder, source, ir.VectorType(ir.IntType(8), 4))
+        filled = builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, [NO_CARD] * 4))
+        entries = builder.zext(filled, loaded.type)
+        _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], entries)
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64, types.int64, slots), codegen
 
 
 def _store_bits(entries: int) -> Any:

@@ -41,6 +41,8 @@ from .turn import draw_offered, third_is_taken
 from .zones import DOWN, HAND, NO_ZONE, TABLE, zone_of
 
 _KINDS_IN_WORD = LEGAL_BITS // MAX_COPIES
+_MOST_SKIPPED = 4
+"""Bits that are skipped without a branch, as most draws need no more."""
 
 
 @compiled
@@ -56,23 +58,22 @@ def is_legal(state, action):
 
 
 @compiled
-def count_legal(state):
-    """How many actions are legal."""
-    return count_bits(state.legal[0]) + count_bits(state.legal[1]) + count_bits(state.legal[2])
-
-
-@compiled
 def choose_random(state, rng):
     """A uniformly drawn legal action; there must be one."""
-    skip = below(rng, count_legal(state))
-    word = 0
-    while count_bits(state.legal[word]) <= skip:
-        skip -= count_bits(state.legal[word])
-        word += 1
-    bits = state.legal[word]
-    for _ in range(skip):
+    in_first = count_bits(state.legal[0])
+    in_two = in_first + count_bits(state.legal[1])
+    skip = below(rng, in_two + count_bits(state.legal[2]))
+    # Selections, not branches: no processor foresees a random draw.
+    beyond_first = skip >= in_first
+    beyond_two = skip >= in_two
+    bits = state.legal[2] if beyond_two else (state.legal[1] if beyond_first else state.legal[0])
+    start = 2 * LEGAL_BITS if beyond_two else (LEGAL_BITS if beyond_first else 0)
+    skip -= in_two if beyond_two else (in_first if beyond_first else 0)
+    for i in range(_MOST_SKIPPED):
+        bits = bits & (bits - 1) if skip > i else bits
+    for _ in range(skip - _MOST_SKIPPED):
         bits &= bits - 1
-    return word * LEGAL_BITS + lowest_bit(bits)
+    return start + lowest_bit(bits)
 
 
 @compiled
@@ -146,10 +147,7 @@ def _allow_plays(state, rules, zone):
             copies = min(copies, 1)
         high |= ((1 << copies) - 1) << ((kind - _KINDS_IN_WORD) * MAX_COPIES)
     # Kinds below the top of the pile drop out; on an empty pile (top is -1) none does.
-    if state.top >= _KINDS_IN_WORD:
-        low = 0
-    elif state.top > 0:
-        low &= -1 << (state.top * MAX_COPIES)
+    low &= -1 << (max(state.top, 0) * MAX_COPIES)
     state.legal[0] |= low
     state.legal[1] |= high
     return low | high != 0
