@@ -156,9 +156,13 @@ def test_a_finished_run_is_only_measured_again(finished: Path) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_numpy_plays_what_torch_learnt(shared: bool) -> None:
-    run = make_run(small(network={"hidden": [16, 8], "shared": shared}))
-    observations, masks = positions(200)
+@pytest.mark.parametrize("kind", ["mlp", "kinds"])
+@pytest.mark.parametrize("env", ["ThreeUp/2p-v0", "ThreeUp/House-3p-v0"])
+def test_numpy_plays_what_torch_learnt(env: str, kind: str, shared: bool) -> None:
+    run = make_run(small(env=env, network={"kind": kind, "units": 5, "hidden": [16, 8], "shared": shared}))
+    run.ppo.collect(run.env.batch, run.league.record)
+    run.ppo.train()  # away from the first weights, some of which are zero
+    observations, masks = positions(200, rules_of(env))
     agent = module.player(run)
     with torch.no_grad():
         distribution = run.ppo.policy.get_distribution(torch.from_numpy(observations), masks != 0)
@@ -303,7 +307,7 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"stepz": 3}, r"'stepz' \(here 3\) is no key; allowed: env, seed, threads, precision, steps"),
-        ({"network": {"hiden": [3]}}, r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, hidden, shared"),
+        ({"network": {"hiden": [3]}}, r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, units, hidden, shared"),
         ({"learning_rate": {"begin": 3}}, r"learning_rate\.start: missing.*'learning_rate\.begin'"),
         ({"steps": None}, "steps: None is wrong; .*integer"),
         ({"steps": "many"}, "steps: 'many' is wrong"),

@@ -60,8 +60,10 @@ Units = Annotated[int, Field(ge=1, le=65_536)]
 class NetworkSettings(_Settings):
     """The network of policy and value."""
 
-    kind: Literal["mlp"] = "mlp"
-    """A kind of `training.networks`."""
+    kind: Literal["mlp", "kinds"] = "mlp"
+    """A kind of `threeup_env.agents.networks`: plain layers, or kinds of card as tokens."""
+    units: Units = 16
+    """Units of a token (`kinds`)."""
     hidden: Annotated[tuple[Units, ...], Field(strict=False, max_length=16)] = (256, 256)
     """Units of each hidden layer."""
     shared: bool = False
@@ -164,6 +166,11 @@ class Config(_Settings):
                         make_agent(name, ENV_RULES[self.env])
                     except ThreeUpError as error:
                         raise InvalidConfigError(f"{key}: {error}") from None
+        if self.network.kind == "kinds" and (self.encoding != "default" or not self.network.hidden):
+            raise InvalidConfigError(
+                f"network.kind: 'kinds' with encoding {self.encoding!r} and hidden {self.network.hidden}; "
+                "allowed: encoding 'default' and at least one hidden layer"
+            )
         if self.batch_size > self.games * self.rollout:
             raise InvalidConfigError(
                 f"batch_size: {self.batch_size} is more than a rollout holds; allowed: at most games * rollout = "
