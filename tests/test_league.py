@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
-from threeup_env.learner import LearnerBatch
 from tests.test_training import small
+from threeup_env.learner import LearnerBatch
 from training.league import PRIOR_GAMES, League
 from training.train import Run, make_run
 

@@ -307,7 +307,10 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"stepz": 3}, r"'stepz' \(here 3\) is no key; allowed: env, seed, threads, precision, steps"),
-        ({"network": {"hiden": [3]}}, r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, units, hidden, shared"),
+        (
+            {"network": {"hiden": [3]}},
+            r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, units, hidden, shared",
+        ),
         ({"learning_rate": {"begin": 3}}, r"learning_rate\.start: missing.*'learning_rate\.begin'"),
         ({"steps": None}, "steps: None is wrong; .*integer"),
         ({"steps": "many"}, "steps: 'many' is wrong"),

@@ -102,7 +102,7 @@ class Coded(nn.Module):
 
 
 Level = tuple[float, float, float]
-"""A function of a count c: `floor((c - first) / second)` within 0 and third, unless the third is one of the following."""
+"""A function of a count c: `floor((c - first) / second)` within 0 and third, or what a special third says."""
 _AS_IT_IS: Final = -1.0
 _REMAINDER: Final = -2.0
 _EIGHT: Final = 8

@@ -176,4 +176,4 @@ class League:
         """How often a snapshot comes among the snapshots."""
         if self._settings.priority == "uniform":
             return 1.0
-        return max(1.0 - self.win_rate(member), 1e-3) ** self._settings.power
+        return float(max(1.0 - self.win_rate(member), 1e-3) ** self._settings.power)

@@ -90,7 +90,7 @@ class KindsTrunk(BaseFeaturesExtractor):
         features = torch.cat([tokens, observations.to(tokens.dtype)], dim=1)
         for layer in self.hidden:
             features = torch.relu_(layer(features))
-        scores = self.score_kind(tokens.unflatten(1, (NUM_KINDS, self.units)))
+        scores = self.score_kind(tokens.view(-1, NUM_KINDS, self.units))
         scores = torch.relu_(scores + self.score_hidden(features)[:, None])
         return torch.cat([features, self.score_play(scores).flatten(1)], dim=1)
 
@@ -125,7 +125,7 @@ def exported_network(config: Config) -> Network:
 
 def export_weights(policy: MaskableActorCriticPolicy) -> dict[str, npt.NDArray[np.float32]]:
     """A copy of the policy's weights, float32, by the names of a policy file."""
-    trunk = policy.pi_features_extractor
+    trunk: Any = policy.pi_features_extractor
     layers: dict[str, Any] = {f"hidden.{i}": layer for i, layer in enumerate(trunk.hidden)}
     layers["action"] = policy.action_net
     if isinstance(trunk, KindsTrunk):

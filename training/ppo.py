@@ -139,9 +139,10 @@ class LeanMaskablePPO(MaskablePPO):
         observations, masks = rollout.observations.flatten(0, 1), rollout.masks.flatten(0, 1)
         actions, old_log_probs = rollout.actions.flatten(), rollout.log_probs.flatten()
         all_advantages, returns = rollout.advantages.flatten(), rollout.returns.flatten()
+        batch_size: int = self.batch_size  # type: ignore[assignment]  (None means one batch in other algorithms)
         for _ in range(self.n_epochs):
             order = torch.from_numpy(np.random.permutation(len(actions)))  # noqa: NPY002  (as SB3 does)
-            for chosen in order.split(self.batch_size):
+            for chosen in torch.split(order, batch_size):
                 logits, values = forward(policy, observations.index_select(0, chosen), self.precision)
                 logits = logits.masked_fill(~masks.index_select(0, chosen), NEVER)
                 all_log_probs = log_softmax(logits, dim=1)

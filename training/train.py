@@ -38,9 +38,9 @@ from threeup_env.registration import rules_of
 from threeup_env.sb3 import ThreeUpVecEnv
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import Config, load_config, make_config
+from training.league import League, Snapshot
 from training.metrics import Metrics
 from training.networks import export_weights, exported_network, policy_arguments
-from training.league import League, Snapshot
 from training.ppo import LeanMaskablePPO
 
 CHECKPOINT: Final = "checkpoint.pkl"

@@ -42,9 +42,7 @@ class Network(Protocol):
         """The tensors it needs, all float32: shape by name."""
         ...
 
-    def logits(
-        self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float32]:
+    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
         ...
 
@@ -66,9 +64,7 @@ class MLP(BaseModel):
         shapes = _hidden_shapes(self.hidden, layout.size)
         return shapes | _layer("action", self.hidden[-1] if self.hidden else layout.size, num_actions)
 
-    def logits(
-        self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float32]:
+    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
         values = _run_hidden(weights, len(self.hidden), observations.astype(np.float32))
         return _linear(weights, "action", values)
@@ -106,9 +102,7 @@ class Kinds(BaseModel):
             | _layer("action", last + NUM_KINDS * MAX_COPIES, num_actions)
         )
 
-    def logits(
-        self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float32]:
+    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
         inputs = observations.astype(np.float32)
         tokens = inputs @ self._spread(weights, layout)

@@ -11,9 +11,6 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-
-NO_CARD = 255
-"""An empty 3DOWN slot, or no card remembered."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -91,18 +88,22 @@ def copy_word(typingctx: Any, rows: Any, row: Any, at: Any, counts: Any, start: 
 
 
 @intrinsic
-def store_filled(typingctx: Any, rows: Any, row: Any, at: Any, slots: Any) -> Any:
-    """Store four entries, whether a slot of uint8 `(3,)` holds a card; what stands after three must be written after."""
+def store_filled(typingctx: Any, rows: Any, row: Any, at: Any, slots: Any, empty: Any) -> Any:
+    """Store whether each slot of uint8 `(3,)` is not `empty`, and a fourth entry, which is to be overwritten."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         source = context.make_array(signature.args[3])(context, builder, args[3]).data
         loaded = _load(builder, source, ir.VectorType(ir.IntType(8), 4))
-        filled = builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, [NO_CARD] * 4))
+        nothing = builder.insert_element(
+            ir.Constant(loaded.type, ir.Undefined), builder.trunc(args[4], ir.IntType(8)), ir.IntType(32)(0)
+        )
+        order = ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4)
+        filled = builder.icmp_unsigned("!=", loaded, builder.shuffle_vector(nothing, nothing, order))
         entries = builder.zext(filled, loaded.type)
         _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], entries)
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64, types.int64, slots), codegen
+    return types.void(rows, types.int64, types.int64, slots, types.int64), codegen
 
 
 def _store_bits(entries: int) -> Any:
@@ -111,7 +112,7 @@ def _store_bits(entries: int) -> Any:
     @intrinsic
     def store_bits(typingctx: Any, rows: Any, row: Any, at: Any, bits: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            word = builder.trunc(args[3], ir.IntType(entries)) if entries < 64 else args[3]  # noqa: PLR2004
+            word = builder.trunc(args[3], ir.IntType(entries)) if entries < 64 else args[3]
             flags = builder.bitcast(word, ir.VectorType(ir.IntType(1), entries))
             spread = builder.zext(flags, ir.VectorType(ir.IntType(8), entries))
             _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], spread)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..actions import NUM_SLOTS
 from ..cards import NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
 from ..observation import (
     BASE,
@@ -86,7 +85,7 @@ def _write_one_hot(rows, row, at, index, shown):
 
 @compiled
 def _copy_zone(rows, row, at, counts):
-    """The counts of a zone by kind: 13 entries, as two words that overlap (one vector is slower: it often has to wait)."""
+    """The counts of a zone, 13 entries, as two words that overlap: one vector would wait for counts just written."""
     copy_word(rows, row, at, counts, 0)
     copy_word(rows, row, at + NUM_KINDS - 8, counts, NUM_KINDS - 8)
 
@@ -109,7 +108,7 @@ def _write_zones(rows, row, state, rules, seat):
     for _ in range(rules.num_players):
         _copy_zone(rows, row, up, state.up[other])
         _copy_zone(rows, row, known, state.known[other])
-        store_filled(rows, row, down, state.down[other])
+        store_filled(rows, row, down, state.down[other], NO_CARD)
         up += NUM_KINDS
         known += NUM_KINDS
         down += rules.table_cards

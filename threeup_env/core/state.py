@@ -19,13 +19,14 @@ import numpy.typing as npt
 from ..actions import NUM_SLOTS
 from ..cards import MAX_COPIES, MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS
 from ..observation import Part, observation_layout
-from .jit import NO_CARD
 
 if TYPE_CHECKING:
     from ..rules import Rules
 
 MAX_SEATS: Final = 6
 MAX_SWAPS: Final = 15
+NO_CARD: Final = 255
+"""An empty 3DOWN slot, or no card remembered."""
 NO_SEAT: Final = -1
 NO_KIND: Final = -1
 """The top kind of an empty pile."""
