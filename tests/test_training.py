@@ -34,7 +34,7 @@ from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import Config, Schedule, load_config, make_config
 from training.encodings import ENCODINGS
 from training.metrics import METRICS
-from training.networks import policy_arguments
+from training.networks import ActorCritic, policy_arguments
 from training.ppo import Rollout, draw, forward
 from training.train import CHECKPOINT, POLICY, RESULT, choose_folder, main, make_run, train
 
@@ -216,13 +216,18 @@ def test_a_truncated_game_counts_as_if_it_went_on() -> None:
     rules = Rules(2, max_decisions=12, at_limit="truncate")
     env = module.ThreeUpVecEnv(rules, 8, "greedy", seed=1)
     config = small(games=8, batch_size=64)
-    ppo = module.LeanMaskablePPO("MlpPolicy", env, n_steps=32, policy_kwargs=policy_arguments(config, rules))
+    ppo = module.LeanMaskablePPO(ActorCritic, env, n_steps=32, policy_kwargs=policy_arguments(config, rules))
     cut = []
 
     def check(batch: Any) -> None:
         if batch.truncated.any():
             finals = torch.from_numpy(batch.final_observation[batch.truncated])
-            cut.append((batch.truncated.copy(), ppo.gamma * forward(ppo.policy, finals, "float32")[1]))
+            cut.append(
+                (
+                    batch.truncated.copy(),
+                    ppo.gamma * forward(ppo.policy, finals, torch.zeros(len(finals), 0), "float32")[1],
+                )
+            )
 
     with torch.inference_mode():
         ppo.collect(env.batch, check)
@@ -239,6 +244,26 @@ def test_draws_follow_the_probabilities() -> None:
     assert counts[[0, 2, 5]].tolist() == [0, 0, 0]
     # Five standard deviations of a share are less than 2 points.
     torch.testing.assert_close(counts / 20_000, probabilities[0], atol=0.02, rtol=0)
+
+
+def test_a_critic_that_sees_all_hands(tmp_path: Path) -> None:
+    """The file holds the policy alone, and says how it was trained."""
+    network = {"hidden": [16, 8], "shared": True, "critic_units": 4}
+    policy = load_policy(train(small(network=network, steps=1024), tmp_path, quiet=True))
+    assert policy.header.observation_size == observation_layout(Rules.standard(2)).size
+    assert policy.header.training["config"]["network"]["critic_units"] == 4
+    assert policy.header.network == {"kind": "mlp", "hidden": [16, 8]}
+
+
+def test_the_policy_does_not_see_what_the_critic_sees() -> None:
+    run = make_run(small(network={"hidden": [16, 8], "shared": True, "critic_units": 4}))
+    observations = torch.from_numpy(run.env.batch.observation)
+    hidden = torch.from_numpy(run.env.batch.hidden_cards())
+    with torch.no_grad():
+        logits, values = forward(run.ppo.policy, observations, hidden, "float32")
+        others, judged = forward(run.ppo.policy, observations, hidden.flip(0), "float32")
+    torch.testing.assert_close(logits, others, rtol=0, atol=0)
+    assert not torch.equal(values, judged)
 
 
 def test_half_the_digits_train_as_well(tmp_path: Path) -> None:

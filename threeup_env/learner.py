@@ -27,8 +27,9 @@ import numpy.typing as npt
 
 from .actions import ACTIONS, NUM_ACTIONS
 from .agents import Agent, AgentSpec, act_batch, compiled_code, make_agent
-from .cards import POINTS
+from .cards import NUM_KINDS, POINTS
 from .core import learner as core
+from .core.oracle import write_all_hidden
 from .core.random import seed_words
 from .core.single import list_legal
 from .core.state import ENDED, STATE, pack_rules
@@ -195,6 +196,15 @@ class LearnerBatch:
         -1 stands for the learner, -5 for an opponent that is in the list no more.
         """
         return self._tables["last_agent"][:, : self.rules.num_players].copy()
+
+    def hidden_cards(self) -> npt.NDArray[np.int8]:
+        """What the learner may not know, in a new array, int8 `(N, (2n - 1) 13)`: for critics, never to act on.
+
+        The hands of the others by kind, then the 3DOWN cards of all, in playing order from the learner.
+        """
+        rows = np.empty((self.num_envs, (2 * self.rules.num_players - 1) * NUM_KINDS), np.int8)
+        write_all_hidden(self._states, self._tables, self._switches, rows)
+        return rows
 
     @property
     def steps(self) -> npt.NDArray[np.int64]:

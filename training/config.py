@@ -68,6 +68,8 @@ class NetworkSettings(_Settings):
     """Units of each hidden layer."""
     shared: bool = False
     """Whether policy and value have the hidden layers in common, or each its own."""
+    critic_units: Annotated[int, Field(ge=0, le=65_536)] = 0
+    """Units of a hidden layer of the value alone, which is shown all hands too; 0: it sees what the policy sees."""
 
 
 class SnapshotSettings(_Settings):

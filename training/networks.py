@@ -95,6 +95,59 @@ class KindsTrunk(BaseFeaturesExtractor):
         return torch.cat([features, self.score_play(scores).flatten(1)], dim=1)
 
 
+class AllHandsValue(nn.Module):
+    """A value layer that is also shown what the player may not know: `LearnerBatch.hidden_cards`.
+
+    It judges in training alone; the policy never sees it (asymmetric actor-critic; Pinto et al., 2018).
+
+    Args:
+        features: Size of the trunk's features.
+        hidden_cards: Size of what is shown on top.
+        units: Units of its hidden layer.
+    """
+
+    def __init__(self, features: int, hidden_cards: int, units: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(features + hidden_cards, units)
+        self.value = nn.Linear(units, 1)
+
+    def forward(self, features: torch.Tensor, hidden_cards: torch.Tensor) -> torch.Tensor:
+        """Values `(N, 1)`."""
+        inputs = torch.cat([features, hidden_cards.to(features.dtype)], dim=1)
+        values: torch.Tensor = self.value(torch.relu_(self.hidden(inputs)))
+        return values
+
+
+class ActorCritic(MaskableActorCriticPolicy):
+    """SB3's actor-critic policy, whose critic may see all hands.
+
+    Args:
+        arguments: As for MaskableActorCriticPolicy.
+        critic_units: Units of the critic's hidden layer where it sees all hands, else 0.
+        hidden_cards: Size of what it is shown then.
+    """
+
+    def __init__(self, *arguments: Any, critic_units: int = 0, hidden_cards: int = 0, **named: Any) -> None:
+        self.critic_units, self.hidden_cards = critic_units, hidden_cards
+        super().__init__(*arguments, **named)
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        if self.critic_units:
+            # SB3 expects a single layer.
+            self.value_net = AllHandsValue(  # type: ignore[assignment]
+                self.features_dim, self.hidden_cards, self.critic_units
+            )
+            make_optimizer: Any = self.optimizer_class
+            self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def judge(self, features: torch.Tensor, hidden_cards: torch.Tensor) -> torch.Tensor:
+        """Values `(N,)` of positions, given the trunk's features and the hidden cards, int8 `(N, H)`."""
+        values: torch.Tensor
+        values = self.value_net(features, hidden_cards) if self.critic_units else self.value_net(features)
+        return values.flatten()
+
+
 _TRUNKS: Final[dict[str, type[BaseFeaturesExtractor]]] = {"mlp": MLPTrunk, "kinds": KindsTrunk}
 
 
@@ -107,6 +160,8 @@ def policy_arguments(config: Config, rules: Rules) -> dict[str, Any]:
         "net_arch": [],
         "normalize_images": False,
         "optimizer_kwargs": {"fused": True},
+        "critic_units": config.network.critic_units,
+        "hidden_cards": (2 * rules.num_players - 1) * NUM_KINDS,
     }
 
 

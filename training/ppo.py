@@ -13,11 +13,11 @@ from typing import Any, Final, Literal
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.utils import explained_variance
 from torch.nn.functional import log_softmax, mse_loss, softmax
 
 from threeup_env.learner import LearnerBatch
+from training.networks import ActorCritic
 
 Precision = Literal["float32", "bfloat16"]
 """In what the matrix products are computed."""
@@ -31,6 +31,7 @@ class Rollout:
 
     Attributes:
         observations: int8 `(T, N, D)`.
+        hidden_cards: What the critic alone is shown, int8 `(T, N, H)`.
         masks: bool `(T, N, A)`.
         actions: int64 `(T, N)`.
         log_probs: Of the actions, float32 `(T, N)`.
@@ -41,9 +42,10 @@ class Rollout:
         returns: float32 `(T, N)`.
     """
 
-    def __init__(self, steps: int, batch: LearnerBatch) -> None:
+    def __init__(self, steps: int, batch: LearnerBatch, hidden_cards: int) -> None:
         shape = (steps, batch.num_envs)
         self.observations = torch.zeros((*shape, batch.observation.shape[1]), dtype=torch.int8)
+        self.hidden_cards = torch.zeros((*shape, hidden_cards), dtype=torch.int8)
         self.masks = torch.zeros((*shape, batch.action_mask.shape[1]), dtype=torch.bool)
         self.actions = torch.zeros(shape, dtype=torch.int64)
         self.ends = torch.zeros(shape, dtype=torch.bool)
@@ -63,14 +65,21 @@ class Rollout:
 
 
 def forward(
-    policy: MaskableActorCriticPolicy, observations: torch.Tensor, precision: Precision
+    policy: ActorCritic, observations: torch.Tensor, hidden_cards: torch.Tensor, precision: Precision
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Logits, float32 `(N, A)`, and values, float32 `(N,)`, of observations, int8 `(N, D)`."""
+    """Logits, float32 `(N, A)`, and values, float32 `(N,)`.
+
+    Args:
+        policy: The networks.
+        observations: int8 `(N, D)`.
+        hidden_cards: What the critic alone is shown, int8 `(N, H)`; H is 0 where it is shown nothing.
+        precision: In what the matrix products are computed.
+    """
     with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
         features = policy.extract_features(observations.float())
         for_policy, for_value = features if isinstance(features, tuple) else (features, features)
-        logits, values = policy.action_net(for_policy), policy.value_net(for_value)
-    return logits.float(), values.float().flatten()
+        logits, values = policy.action_net(for_policy), policy.judge(for_value, hidden_cards)
+    return logits.float(), values.float()
 
 
 def draw(probabilities: torch.Tensor) -> torch.Tensor:
@@ -86,16 +95,25 @@ class LeanMaskablePPO(MaskablePPO):
 
     Args:
         precision: In what the matrix products are computed.
-        arguments: As for MaskablePPO; its environment is a `ThreeUpVecEnv`.
+        arguments: As for MaskablePPO; its policy is an `ActorCritic`, its environment a `ThreeUpVecEnv`.
 
     Attributes:
         rollout: The last rollout.
     """
 
+    policy: ActorCritic
+
     def __init__(self, *arguments: Any, precision: Precision = "float32", **named: Any) -> None:
         self.precision: Precision = precision
         super().__init__(*arguments, **named)
-        self.rollout = Rollout(self.n_steps, self.env.batch)  # type: ignore[union-attr]
+        self._sees_all = self.policy.critic_units > 0
+        hidden_cards = self.policy.hidden_cards if self._sees_all else 0
+        self.rollout = Rollout(self.n_steps, self.env.batch, hidden_cards)  # type: ignore[union-attr]
+
+    def _hidden_cards(self, batch: LearnerBatch) -> torch.Tensor:
+        """What the critic alone is shown of the positions that a batch stands at."""
+        shown = batch.hidden_cards() if self._sees_all else np.zeros((batch.num_envs, 0), np.int8)
+        return torch.from_numpy(shown)
 
     @torch.inference_mode()
     def collect(self, batch: LearnerBatch, after_step: Callable[[LearnerBatch], None]) -> None:
@@ -109,7 +127,10 @@ class LeanMaskablePPO(MaskablePPO):
         for step in range(self.n_steps):
             rollout.observations[step] = torch.from_numpy(batch.observation)
             rollout.masks[step] = torch.from_numpy(batch.action_mask)
-            logits, rollout.values[step] = forward(self.policy, rollout.observations[step], self.precision)
+            rollout.hidden_cards[step] = self._hidden_cards(batch)
+            logits, rollout.values[step] = forward(
+                self.policy, rollout.observations[step], rollout.hidden_cards[step], self.precision
+            )
             logits.masked_fill_(~rollout.masks[step], NEVER)
             actions = draw(softmax(logits, dim=1))
             rollout.actions[step] = actions
@@ -122,9 +143,12 @@ class LeanMaskablePPO(MaskablePPO):
                 # A game that met its limit would have gone on: the value of its last position stands for the rest.
                 cut = torch.from_numpy(batch.truncated)
                 finals = torch.from_numpy(batch.final_observation)[cut]
-                rollout.rewards[step, cut] += self.gamma * forward(self.policy, finals, self.precision)[1]
+                # The games have been dealt anew, so of these positions the hidden cards are gone: no card is shown.
+                nothing = torch.zeros_like(rollout.hidden_cards[step, cut])
+                rollout.rewards[step, cut] += self.gamma * forward(self.policy, finals, nothing, self.precision)[1]
             rollout.ends[step] = torch.from_numpy(batch.terminated | batch.truncated)
-        last_values = forward(self.policy, torch.from_numpy(batch.observation), self.precision)[1]
+        observations, hidden_cards = torch.from_numpy(batch.observation), self._hidden_cards(batch)
+        last_values = forward(self.policy, observations, hidden_cards, self.precision)[1]
         rollout.estimate(last_values, self.gamma, self.gae_lambda)
         self.num_timesteps += rollout.actions.numel()
 
@@ -136,14 +160,20 @@ class LeanMaskablePPO(MaskablePPO):
         clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
         sums = dict.fromkeys(("policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"), 0.0)
         batches = 0
-        observations, masks = rollout.observations.flatten(0, 1), rollout.masks.flatten(0, 1)
+        observations, hidden_cards = rollout.observations.flatten(0, 1), rollout.hidden_cards.flatten(0, 1)
+        masks = rollout.masks.flatten(0, 1)
         actions, old_log_probs = rollout.actions.flatten(), rollout.log_probs.flatten()
         all_advantages, returns = rollout.advantages.flatten(), rollout.returns.flatten()
-        batch_size: int = self.batch_size  # type: ignore[assignment]  (None means one batch in other algorithms)
+        assert self.batch_size is not None
         for _ in range(self.n_epochs):
             order = torch.from_numpy(np.random.permutation(len(actions)))  # noqa: NPY002  (as SB3 does)
-            for chosen in torch.split(order, batch_size):
-                logits, values = forward(policy, observations.index_select(0, chosen), self.precision)
+            for chosen in torch.split(order, self.batch_size):
+                logits, values = forward(
+                    policy,
+                    observations.index_select(0, chosen),
+                    hidden_cards.index_select(0, chosen),
+                    self.precision,
+                )
                 logits = logits.masked_fill(~masks.index_select(0, chosen), NEVER)
                 all_log_probs = log_softmax(logits, dim=1)
                 # Where an action is illegal the probability is exactly 0, and so is its product with the logarithm.

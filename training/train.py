@@ -40,7 +40,7 @@ from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import Config, load_config, make_config
 from training.league import League, Snapshot
 from training.metrics import Metrics
-from training.networks import export_weights, exported_network, policy_arguments
+from training.networks import ActorCritic, export_weights, exported_network, policy_arguments
 from training.ppo import LeanMaskablePPO
 
 CHECKPOINT: Final = "checkpoint.pkl"
@@ -149,7 +149,7 @@ def make_run(config: Config) -> Run:
     learner_seed = np.random.SeedSequence(config.seed)
     env = ThreeUpVecEnv(rules, config.games, reward=config.reward)
     ppo = LeanMaskablePPO(
-        "MlpPolicy",
+        ActorCritic,
         env,
         learning_rate=lambda remaining: config.learning_rate(1 - remaining),
         n_steps=config.rollout,
