@@ -8,6 +8,9 @@ One file a command; each enters itself in the application of `app.py` when it is
 
 from __future__ import annotations
 
+import os
+import sys
+
 from .app import app
 
 # In the order in which --help lists the commands.
@@ -20,4 +23,6 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run the command `threeup`."""
+    # Agents by Python path are found where the user stands; last, so that nothing there hides an installed module.
+    sys.path.append(os.getcwd())
     app(prog_name="threeup")
