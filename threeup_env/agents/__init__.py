@@ -43,6 +43,7 @@ __all__ = [
     "compiled_code",
     "load_policy",
     "make_agent",
+    "policy_file",
 ]
 
 
@@ -85,6 +86,12 @@ def agent_names() -> tuple[str, ...]:
     return *_NAMED, *SHIPPED_POLICIES
 
 
+def policy_file(policy: str) -> str:
+    """The path of a policy: that of a shipped one where it is named, otherwise `policy` itself."""
+    shipped = SHIPPED_POLICIES.get(policy)
+    return policy if shipped is None else os.path.join(os.path.dirname(__file__), shipped)
+
+
 def make_agent(spec: AgentSpec, rules: Rules, seed: int | None = None) -> Agent:
     """An agent that can play under `rules`.
 
@@ -106,7 +113,7 @@ def make_agent(spec: AgentSpec, rules: Rules, seed: int | None = None) -> Agent:
         if spec in _NAMED:
             return _NAMED[spec](rules, seed)
         if spec in SHIPPED_POLICIES:
-            return load_policy(os.path.join(os.path.dirname(__file__), SHIPPED_POLICIES[spec]), rules, seed=seed or 0)
+            return load_policy(policy_file(spec), rules, seed=seed or 0)
         path = _PYTHON_PATH.fullmatch(spec)
         if path is not None and not spec.endswith(SUFFIX):
             return _check_agent(_call_factory(spec, path[1], path[2], rules, seed), rules)
