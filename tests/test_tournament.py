@@ -401,6 +401,19 @@ def test_the_command_writes_a_folder(tmp_path: Path) -> None:
     assert (tmp_path / "plot.svg").read_bytes() == picture
 
 
+def test_the_agent_of_the_documentation_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    code = page.split("```python\n# lowest.py\n")[1].split("```")[0]
+    (tmp_path / "lowest.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    try:
+        lowest = {"a": "lowest:make", "b": "greedy"}
+        first = {"a": First(), "b": "greedy"}
+        assert play(agents=lowest) == play(agents=first)
+    finally:
+        del sys.modules["lowest"]
+
+
 def test_the_command_refuses_two_of_one_name() -> None:
     result = threeup("tournament", "--env", MINI, "--agents", "greedy,a=random,a=greedy")
     assert result.exit_code == 2
