@@ -27,6 +27,7 @@ from threeup_env import Rules
 from threeup_env.agents import load_policy
 from threeup_env.cards import NUM_KINDS
 from threeup_env.errors import InvalidConfigError, ThreeUpError
+from threeup_env.evaluate import evaluate
 from threeup_env.observation import observation_layout
 from threeup_env.registration import rules_of
 from training import train as module
@@ -91,6 +92,8 @@ def test_a_run_tells_how_it_went(finished: Path) -> None:
     result = json.loads((finished / RESULT).read_text())
     assert [one["opponent"] for one in result["evaluations"]] == ["greedy", "random"]
     assert [one["games"] for one in result["evaluations"]] == [40, 40]
+    again = evaluate("ThreeUp/2p-v0", str(finished / POLICY), "greedy", 40, 1)
+    assert result["evaluations"][0]["win_rate"] == again.win_rate
     assert os.listdir(finished / "tensorboard")
     assert make_config(yaml.safe_load((finished / "config.yaml").read_text())) == small()
 

@@ -8,7 +8,8 @@ The run's folder, `runs/NAME` unless `--out` names another, holds:
 - `metrics.jsonl`: one JSON object a rollout, the evaluations among them, to plot; `tensorboard/`: the same;
 - `checkpoint.pkl`: all that `--resume` needs. A run that was killed and resumed writes the same policy, byte for
   byte, as one that was not: what came after the last checkpoint is done again, exactly;
-- `policy.safetensors` and `result.json` at the end: the policy, and what it won (`threeup evaluate`).
+- `policy.safetensors` and `result.json` at the end: the policy, and what it won (`threeup evaluate`);
+- `README.md` and `curves.png` at the end: a model card and its picture (`training.report`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import sb3_contrib
@@ -38,15 +39,12 @@ from threeup_env.registration import rules_of
 from threeup_env.sb3 import ThreeUpVecEnv
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import Config, load_config, make_config
+from training.files import CHECKPOINT, CONFIG, POLICY, RESULT
 from training.league import League, Snapshot
 from training.metrics import Metrics
 from training.networks import ActorCritic, export_weights, exported_network, policy_arguments
 from training.ppo import LeanMaskablePPO
-
-CHECKPOINT: Final = "checkpoint.pkl"
-CONFIG: Final = "config.yaml"
-POLICY: Final = "policy.safetensors"
-RESULT: Final = "result.json"
+from training.report import write_report
 
 
 @dataclass
@@ -195,7 +193,9 @@ def player(run: Run) -> Agent:
     """The learner as it plays from a policy file; where no policy file can hold its encoding, in torch."""
     if run.config.encoding != "default":
         return Snapshot(run.ppo.policy, rules_of(run.config.env), run.rollouts, run.config.temperature)
-    return PolicyAgent(export_weights(run.ppo.policy), header_of(run), name=run.config.env)
+    # With the draws that `threeup evaluate` gives a policy file, so that it finds the same figures.
+    seed = run.config.evaluation.seed
+    return PolicyAgent(export_weights(run.ppo.policy), header_of(run), seed=seed, name=run.config.env)
 
 
 def header_of(run: Run) -> Header:
@@ -225,6 +225,10 @@ def finish(run: Run, folder: Path, console: Console) -> Path:
         figures.append(one.to_dict() | {"agent": str(path)})
     result = {"steps": run.steps, "seconds": run.seconds, "evaluations": figures}
     (folder / RESULT).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    try:
+        write_report(folder)
+    except InvalidConfigError as error:  # a package is missing: no reason to lose the run
+        console.print(f"no report: {error}")
     console.print(f"{run.steps:,} steps in {run.seconds:.0f} s; the policy is {path}")
     return path
 
