@@ -54,10 +54,10 @@ class Snapshot:
     ) -> None:
         self.rules = rules
         self.rollout = rollout
-        self._trunk = copy.deepcopy(policy.pi_features_extractor).requires_grad_(False)
-        self._action = copy.deepcopy(policy.action_net).requires_grad_(False)
+        self._dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
+        self._trunk = copy.deepcopy(policy.pi_features_extractor).requires_grad_(False).to(self._dtype)
+        self._action = copy.deepcopy(policy.action_net).requires_grad_(False).to(self._dtype)
         self._temperature = temperature
-        self._precision = precision
 
     def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> int:
         """The action for an observation, int8 `(D,)`, and a mask, int8 `(A,)`."""
@@ -67,8 +67,9 @@ class Snapshot:
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         """The actions for observations, int8 `(N, D)`, and masks, int8 `(N, A)`, as int64 `(N,)`."""
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self._precision == "bfloat16"):
-            logits = self._action(self._trunk(torch.from_numpy(observations).float())).float() / self._temperature
+        with torch.inference_mode():
+            features = self._trunk(torch.from_numpy(observations).to(self._dtype))
+            logits = self._action(features).float() / self._temperature
             logits.masked_fill_(torch.from_numpy(action_masks) == 0, NEVER)
             actions: npt.NDArray[np.int64] = draw(torch.softmax(logits, dim=1)).numpy()
         return actions
