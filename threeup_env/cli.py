@@ -25,7 +25,14 @@ from typer.core import TyperGroup
 
 from . import __version__
 from .agents import Agent, make_agent
-from .errors import InvalidConfigError, InvalidRulesError, ThreeUpError, UnknownAgentError, UnknownEnvError
+from .errors import (
+    GameTooLargeError,
+    InvalidConfigError,
+    InvalidRulesError,
+    ThreeUpError,
+    UnknownAgentError,
+    UnknownEnvError,
+)
 from .evaluate import evaluate
 from .game import Game
 from .observation import observation_layout
@@ -37,7 +44,7 @@ from .rules import Rules
 
 FAILED: Final = 1
 BAD_OPTION: Final = 2
-_FROM_OPTIONS: Final = (InvalidConfigError, InvalidRulesError, UnknownAgentError, UnknownEnvError)
+_FROM_OPTIONS: Final = (GameTooLargeError, InvalidConfigError, InvalidRulesError, UnknownAgentError, UnknownEnvError)
 """Errors that only the value of an option can cause: replay names wrong rules in a file as a wrong record."""
 ACTION_WIDTH: Final = 11
 """The longest action in written form, `play C+1x7`, and a space."""
@@ -270,6 +277,29 @@ def evaluate_agent(
         typer.echo(json.dumps(figures))
         return
     rows = [[name, f"{value:.4f}" if isinstance(value, float) else str(value)] for name, value in figures.items()]
+    _print_table(None, ["figure", "value"], rows)
+
+
+@app.command("exploit")
+def exploit_agent(
+    env: EnvOption,
+    agent: Annotated[str, typer.Option("--agent", metavar="A", help="The agent to measure.")],
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure exactly what the best possible opponent wins from an agent, in ThreeUp/Mini-2p-v0 (docs/mini.md)."""
+    from .exploitability import exploitability  # no other command needs it
+
+    try:
+        figures = exploitability(env, agent, seed=seed).to_dict()
+    except GameTooLargeError as error:
+        raise GameTooLargeError(
+            f"--env: {env!r}: {error}; elsewhere `python -m training.exploit` trains an opponent, for a lower bound"
+        ) from error
+    if as_json:
+        typer.echo(json.dumps(figures))
+        return
+    rows = [[name, f"{value:.6f}" if isinstance(value, float) else str(value)] for name, value in figures.items()]
     _print_table(None, ["figure", "value"], rows)
 
 

@@ -67,8 +67,11 @@ _NAMED: Final[Mapping[str, Callable[[Rules, int | None], Agent]]] = {
     "random": lambda rules, seed: RandomAgent(seed),
     "greedy": lambda rules, seed: GreedyAgent(rules),
 }
-SHIPPED_POLICIES: Final[Mapping[str, str]] = {"ppo-2p": "ppo-2p.safetensors"}
-"""File of each trained policy that comes with the package, by name; the files lie beside this module."""
+SHIPPED_POLICIES: Final[Mapping[str, str]] = {
+    "ppo-2p": "ppo-2p.safetensors",
+    "nash-mini": "nash-mini.safetensors",
+}
+"""File of each trained or solved policy that comes with the package, by name; the files lie beside this module."""
 
 
 def agent_names() -> tuple[str, ...]:
