@@ -15,6 +15,7 @@ from threeup_env.registration import rules_of
 
 TWO_MEGABYTES = 2_000_000
 NAMES = list(SHIPPED_POLICIES)
+ENVS = {"ppo-2p": "ThreeUp/2p-v0", "nash-mini": "ThreeUp/Mini-2p-v0"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -25,7 +26,7 @@ def test_file_is_small(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_an_opponent_like_any_other(name: str) -> None:
-    env = gymnasium.make(f"ThreeUp/{name.removeprefix('ppo-')}-v0", opponent=name)
+    env = gymnasium.make(ENVS[name], opponent=name)
     _, info = env.reset(seed=1)
     for _ in range(50):
         action = int(info["action_mask"].argmax())
@@ -34,9 +35,10 @@ def test_it_is_an_opponent_like_any_other(name: str) -> None:
             _, info = env.reset()
 
 
-def test_it_plays_no_other_rules() -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_it_plays_no_other_rules(name: str) -> None:
     with pytest.raises(InvalidPolicyError, match="rules"):
-        make_agent("ppo-2p", rules_of("ThreeUp/3p-v0"))
+        make_agent(name, rules_of("ThreeUp/3p-v0"))
 
 
 def test_its_strength_is_the_one_documented() -> None:

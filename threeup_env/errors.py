@@ -36,6 +36,10 @@ class UnknownEnvError(ThreeUpError):
     """An environment ID that is not registered."""
 
 
+class GameTooLargeError(ThreeUpError):
+    """A game of more positions than can be written out to be solved exactly."""
+
+
 class InvalidConfigError(ThreeUpError):
     """A configuration with an unknown key or a value out of range; the message names the key."""
 

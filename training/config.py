@@ -11,7 +11,8 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from threeup_env.agents import make_agent
-from threeup_env.errors import InvalidConfigError, ThreeUpError
+from threeup_env.errors import GameTooLargeError, InvalidConfigError, ThreeUpError
+from threeup_env.exploitability import check_size
 from threeup_env.registration import ENV_RULES
 
 SELF: Final = "self"
@@ -98,6 +99,8 @@ class EvaluationSettings(_Settings):
     """Games against each of them at the end."""
     seed: Annotated[int, Field(ge=0)] = 1
     """Seed of these games."""
+    exploitability: bool = False
+    """Whether the exact exploitability is measured too, in a game small enough (`threeup exploit`)."""
 
 
 class Config(_Settings):
@@ -173,6 +176,11 @@ class Config(_Settings):
                 f"network.kind: 'kinds' with encoding {self.encoding!r} and hidden {self.network.hidden}; "
                 "allowed: encoding 'default' and at least one hidden layer"
             )
+        if self.evaluation.exploitability:
+            try:
+                check_size(ENV_RULES[self.env])
+            except GameTooLargeError as error:
+                raise InvalidConfigError(f"evaluation.exploitability: {error}") from None
         if self.batch_size > self.games * self.rollout:
             raise InvalidConfigError(
                 f"batch_size: {self.batch_size} is more than a rollout holds; allowed: at most games * rollout = "

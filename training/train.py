@@ -35,6 +35,7 @@ from threeup_env.agents import Agent
 from threeup_env.agents.policy import Header, PolicyAgent, make_header, save_policy
 from threeup_env.errors import InvalidConfigError, ThreeUpError
 from threeup_env.evaluate import Evaluation, evaluate
+from threeup_env.exploitability import exploitability
 from threeup_env.registration import rules_of
 from threeup_env.sb3 import ThreeUpVecEnv
 from training.checkpoint import load_checkpoint, save_checkpoint
@@ -133,6 +134,9 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
                     row[f"win_rate/{opponent}"] = figures.win_rate
                     row[f"win_rate_interval/{opponent}"] = [figures.ci_low, figures.ci_high]
                 won = ", ".join(f"{row[f'win_rate/{name}']:.1%} against {name}" for name in config.evaluation.opponents)
+                if config.evaluation.exploitability:
+                    row |= measure_exploitability(run)
+                    won += f"; exploitability {row['exploitability']:.4f}"
                 console.print(f"{run.steps:>11,} steps, {run.seconds:6.0f} s: {won}")
             metrics.write(row)
             if last or run.rollouts % config.checkpoint_every == 0:
@@ -187,6 +191,16 @@ def measure(run: Run, opponent: str, games: int) -> Evaluation:
     """How the learner does against an opponent."""
     seed = run.config.evaluation.seed
     return evaluate(run.config.env, player(run), opponent, games, seed)
+
+
+def measure_exploitability(run: Run) -> dict[str, float]:
+    """What the best opponent wins from the learner as it plays, and as it draws in training, at a temperature of 1."""
+    agent = player(run)
+    figures = {"exploitability": exploitability(run.config.env, agent).exploitability}
+    if isinstance(agent, PolicyAgent):
+        in_training = PolicyAgent(export_weights(run.ppo.policy), agent.header, agent.network, temperature=1.0)
+        figures["exploitability_in_training"] = exploitability(run.config.env, in_training).exploitability
+    return figures
 
 
 def player(run: Run) -> Agent:

@@ -74,8 +74,11 @@ _NAMED: Final[Mapping[str, Callable[[Rules, int | None], Agent]]] = {
     "random": lambda rules, seed: RandomAgent(seed),
     "greedy": lambda rules, seed: GreedyAgent(rules),
 }
-SHIPPED_POLICIES: Final[Mapping[str, str]] = {"ppo-2p": "ppo-2p.safetensors"}
-"""File of each trained policy that comes with the package, by name; the files lie beside this module."""
+SHIPPED_POLICIES: Final[Mapping[str, str]] = {
+    "ppo-2p": "ppo-2p.safetensors",
+    "nash-mini": "nash-mini.safetensors",
+}
+"""File of each trained or solved policy that comes with the package, by name; the files lie beside this module."""
 
 _PYTHON_PATH: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 """`module:factory`, both with or without dots."""

@@ -51,6 +51,13 @@ class RandomAgent:
         actions: npt.NDArray[np.int64] = np.argmax(running > skip[:, None], axis=1)
         return actions
 
+    def play_probabilities(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.float64]:
+        """The same probability for each legal action of each mask, int8 `(N, A)`, as float64 `(N, A)`."""
+        probabilities: npt.NDArray[np.float64] = action_masks / action_masks.sum(axis=1, keepdims=True, dtype=float)
+        return probabilities
+
     def __repr__(self) -> str:
         return "RandomAgent()"
 

@@ -15,7 +15,9 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..cards import MAX_COPIES, NUM_KINDS, NUM_NUMBERS
+from ..errors import InvalidPolicyError
 from ..observation import Layout
+from .hashing import hash_keys, hash_rows
 
 Units = Annotated[int, Field(ge=1, le=65_536)]
 Weights = Mapping[str, npt.NDArray[np.float32]]
@@ -42,6 +44,10 @@ class Network(Protocol):
         """The tensors it needs, all float32: shape by name."""
         ...
 
+    def find_fault(self, weights: Weights, num_actions: int) -> str:
+        """What is wrong with the values of tensors that are finite and have the right shapes; empty for nothing."""
+        ...
+
     def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
         ...
@@ -63,6 +69,10 @@ class MLP(BaseModel):
         """The tensors it needs, all float32: shape by name."""
         shapes = _hidden_shapes(self.hidden, layout.size)
         return shapes | _layer("action", self.hidden[-1] if self.hidden else layout.size, num_actions)
+
+    def find_fault(self, weights: Weights, num_actions: int) -> str:
+        """Nothing: any finite weights will do."""
+        return ""
 
     def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
@@ -101,6 +111,10 @@ class Kinds(BaseModel):
             | _layer("score.play", self.units, MAX_COPIES)
             | _layer("action", last + NUM_KINDS * MAX_COPIES, num_actions)
         )
+
+    def find_fault(self, weights: Weights, num_actions: int) -> str:
+        """Nothing: any finite weights will do."""
+        return ""
 
     def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
@@ -169,5 +183,89 @@ def _run_hidden(weights: Weights, layers: int, values: npt.NDArray[np.float32]) 
     return values
 
 
-NETWORKS: Final[Mapping[str, type[Network]]] = {"mlp": MLP, "kinds": Kinds}
+_HALF: Final = 1 << 24
+"""float32 holds every whole number below it."""
+_HALVES: Final = np.array([_HALF, 1.0])
+"""What the halves of a key are worth."""
+_NEVER: Final = -1e9
+"""The logit of an action that is never taken."""
+
+
+class Table(BaseModel):
+    """No network but a list of observations, each with the action to take: a pure strategy, written out.
+
+    Its tensors hold whole numbers, small enough to be exact as float32. `key` is the observation, as 48 bits of its
+    hash in two halves, rows in rising order; `action` is an index of the action table. The action listed has the
+    logit 0, all others one so low that they are never taken; for an observation that is not listed all have 0.
+
+    Attributes:
+        rows: How many observations are listed.
+        num_actions: The size of the action space.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    kind: Literal["table"] = "table"
+    rows: Annotated[int, Field(ge=1)]
+    num_actions: Annotated[int, Field(ge=1)]
+
+    def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
+        """The tensors it needs, all float32: shape by name."""
+        return {"key": (self.rows, len(_HALVES)), "action": (self.rows,)}
+
+    def find_fault(self, weights: Weights, num_actions: int) -> str:
+        """What is wrong with its size, keys or actions; empty for nothing."""
+        if self.num_actions != num_actions:
+            return f"network.num_actions is {self.num_actions}; allowed: {num_actions}, that of the header"
+        for name, limit in (("key", _HALF), ("action", num_actions)):
+            values = weights[name]
+            wrong = (values != np.floor(values)) | (values < 0) | (values >= limit)
+            if wrong.any():
+                return f"tensor {name!r} holds {values[wrong][0]}; allowed: whole numbers from 0 to {limit - 1}"
+        keys = weights["key"].astype(np.float64) @ _HALVES
+        if not (np.diff(keys) > 0).all():
+            return "tensor 'key' is not in rising order; allowed: each observation once, sorted by its key"
+        return ""
+
+    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
+        keys = weights["key"].astype(np.float64) @ _HALVES
+        sought = _table_keys(observations)
+        places = np.minimum(np.searchsorted(keys, sought), self.rows - 1)
+        listed = np.flatnonzero(keys[places] == sought)
+        logits = np.zeros((len(observations), self.num_actions), np.float32)
+        logits[listed] = _NEVER
+        logits[listed, weights["action"][places[listed]].astype(np.int64)] = 0
+        return logits
+
+
+def make_table(
+    observations: npt.NDArray[np.int8], actions: npt.NDArray[np.int64], num_actions: int
+) -> tuple[Table, dict[str, npt.NDArray[np.float32]]]:
+    """A table and its tensors, for a policy file with the temperature 0.
+
+    Args:
+        observations: Different observations, int8 `(rows, D)`.
+        actions: The action to take at each, int64 `(rows,)`.
+        num_actions: The size of the action space.
+
+    Raises:
+        InvalidPolicyError: Two observations have the same key.
+    """
+    keys = _table_keys(observations)
+    order = np.argsort(keys)
+    if len(np.unique(keys)) != len(keys):
+        raise InvalidPolicyError("table: two observations have the same key; allowed: different observations")
+    halves = np.stack([keys[order] // _HALF, keys[order] % _HALF], axis=1)
+    tensors = {"key": halves.astype(np.float32), "action": actions[order].astype(np.float32)}
+    return Table(rows=len(keys), num_actions=num_actions), tensors
+
+
+def _table_keys(observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+    """48 bits of a hash of each observation, int8 `(N, D)`, as whole numbers, float64 `(N,)`."""
+    hashes = hash_rows(observations, hash_keys(0, observations.shape[1]))
+    return (hashes >> np.uint64(16)).astype(np.float64)
+
+
+NETWORKS: Final[Mapping[str, type[Network]]] = {"mlp": MLP, "kinds": Kinds, "table": Table}
 """Every kind, by the name that headers use."""

@@ -38,13 +38,12 @@ from safetensors.numpy import save as to_safetensors
 from ..errors import InvalidPolicyError, InvalidRulesError
 from ..observation import ENCODING, observation_layout
 from ..rules import Rules
+from .hashing import hash_keys, hash_rows
 from .networks import NETWORKS, Network, Weights
 
 FORMAT: Final = "threeup-policy/1"
 METADATA_KEY: Final = "threeup"
 SUFFIX: Final = ".safetensors"
-_WORD: Final = np.dtype("<u4")
-"""What observations are hashed by."""
 _BLOCK: Final = 1024
 """Rows that go through a network at once: its activations then stay in the cache of one core."""
 
@@ -100,8 +99,8 @@ def save_policy(path: Path, weights: Weights, header: Header) -> None:
     Raises:
         InvalidPolicyError: The weights do not fit the header, or `path` cannot be written.
     """
-    _check(str(path), header, {name: (array.dtype.name, array.shape) for name, array in weights.items()})
-    _check_finite(str(path), weights)
+    shapes = {name: (array.dtype.name, array.shape) for name, array in weights.items()}
+    _check_values(str(path), _check(str(path), header, shapes), weights, header)
     tensors = {name: np.ascontiguousarray(weights[name]) for name in sorted(weights)}
     content = to_safetensors(tensors, {METADATA_KEY: header.model_dump_json()})
     # Beside its goal, because a rename is atomic only within one file system.
@@ -151,7 +150,7 @@ def load_policy(
         raise InvalidPolicyError(f"policy {name!r} cannot be read: {error.strerror or error}") from error
     except SafetensorError as error:
         raise InvalidPolicyError(f"policy {name!r} is not a safetensors file, or is cut short: {error}") from error
-    _check_finite(name, weights)
+    _check_values(name, network, weights, header)
     agent = PolicyAgent(weights, header, network, temperature=temperature, seed=seed, name=name)
     if rules is not None and agent.rules != rules:
         raise InvalidPolicyError(
@@ -224,13 +223,16 @@ def _check(name: str, header: Header, found: Mapping[str, tuple[str, tuple[int, 
     return network
 
 
-def _check_finite(name: str, weights: Weights) -> None:
+def _check_values(name: str, network: Network, weights: Weights, header: Header) -> None:
     for key, array in weights.items():
         finite = np.isfinite(array)
         if not finite.all():
             raise InvalidPolicyError(
                 f"policy {name!r}: tensor {key!r} holds {array[~finite][0]}; allowed: finite numbers"
             )
+    fault = network.find_fault(weights, header.num_actions)
+    if fault:
+        raise InvalidPolicyError(f"policy {name!r}: {fault}")
 
 
 class PolicyAgent:
@@ -276,8 +278,7 @@ class PolicyAgent:
         self.temperature = header.temperature if temperature is None else temperature
         self.name = name
         self._weights = dict(weights)
-        words = -(-header.observation_size // _WORD.itemsize)
-        self._keys = np.random.SeedSequence(seed).generate_state(words, np.uint64) | np.uint64(1)
+        self._keys = hash_keys(seed, header.observation_size)
 
     def logits(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Logits of all actions, legal or not, float32 `(N, A)`, of observations, int8 `(N, D)`."""
@@ -301,6 +302,14 @@ class PolicyAgent:
             float32 `(N, A)`; each row sums to 1.
         """
         probabilities = self._chances(observations, action_masks, 1.0)
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
+
+    def play_probabilities(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.float64]:
+        """The same at the temperature that it plays with, float64 `(N, A)`: how often `act` draws each action."""
+        probabilities = self._chances(observations, action_masks, self.temperature).astype(np.float64)
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
@@ -335,14 +344,8 @@ class PolicyAgent:
 
     def _draws(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         """A number in [0, 1) for each observation, float64 `(N,)`: a hash of it."""
-        padded = np.zeros((len(observations), len(self._keys) * _WORD.itemsize), np.int8)
-        padded[:, : observations.shape[1]] = observations
-        words = padded.view(_WORD).astype(np.uint64)
-        # Multiply-shift (Dietzfelbinger, 1996), then the mixing steps of SplitMix64; all modulo 2^64.
-        mixed = (words * self._keys).sum(axis=1, dtype=np.uint64)
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        draws: npt.NDArray[np.float64] = (mixed >> np.uint64(11)) * 2.0**-53
+        draws: npt.NDArray[np.float64] = (hash_rows(observations, self._keys) >> np.uint64(11)).astype(np.float64)
+        draws *= 2.0**-53
         return draws
 
     def __repr__(self) -> str:

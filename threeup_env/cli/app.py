@@ -9,11 +9,18 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import InvalidConfigError, InvalidRulesError, ThreeUpError, UnknownAgentError, UnknownEnvError
+from ..errors import (
+    GameTooLargeError,
+    InvalidConfigError,
+    InvalidRulesError,
+    ThreeUpError,
+    UnknownAgentError,
+    UnknownEnvError,
+)
 
 FAILED: Final = 1
 BAD_OPTION: Final = 2
-_FROM_OPTIONS: Final = (InvalidConfigError, InvalidRulesError, UnknownAgentError, UnknownEnvError)
+_FROM_OPTIONS: Final = (GameTooLargeError, InvalidConfigError, InvalidRulesError, UnknownAgentError, UnknownEnvError)
 """Errors that only the value of an option can cause: replay names wrong rules in a file as a wrong record."""
 
 
