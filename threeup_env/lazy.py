@@ -33,9 +33,13 @@ _may_be_played = getattr(may_be_played, "py_func", may_be_played)
 """The rule of 3.2 as plain Python: for a single card, compiling it once more would take longer."""
 
 
+_ATTRIBUTES: Final = np.dtype((np.record, STATE))
+"""A record whose fields can be read as attributes, as the core does."""
+
+
 def is_playable(state: Any, card: int) -> bool:
     """Whether a card may be played on the pile of a record (3.2)."""
-    return bool(_may_be_played(state, card // NUM_COLORS))
+    return bool(_may_be_played(state.view(_ATTRIBUTES), card // NUM_COLORS))
 
 
 class _Setting(NamedTuple):
@@ -47,14 +51,16 @@ class _Setting(NamedTuple):
     """Written form of each outcome that is a card: kinds, or cards where colours matter (8.4)."""
     step: int
     """Cards from one outcome to the next."""
+    counts: tuple[int, ...]
+    """How many of each outcome that is a card the deck holds."""
     pairs: tuple[tuple[int, int], ...]
     """The pairs of seats whose piles may be swapped (8.5)."""
 
 
 def _setting(rules: Rules) -> _Setting:
-    names, step = (CARDS, 1) if rules.color_swap else (KINDS, NUM_COLORS)
+    names, step, counts = (CARDS, 1, rules.deck_counts) if rules.color_swap else (KINDS, NUM_COLORS, rules.copies)
     pairs = tuple(itertools.combinations(range(rules.num_players), 2))
-    return _Setting(rules, pack_rules(rules), names, step, pairs)
+    return _Setting(rules, pack_rules(rules), names, step, tuple(counts.tolist()), pairs)
 
 
 class LazyGame:
@@ -78,20 +84,9 @@ class LazyGame:
 
     def __init__(self, rules: Rules) -> None:
         self._setting = _setting(rules)
-        self._start()
-
-    @classmethod
-    def like(cls, game: LazyGame) -> LazyGame:
-        """A new game of the same rules as `game`; this is quicker than making one from the rules."""
-        new = object.__new__(cls)
-        new._setting = game._setting
-        new._start()
-        return new
-
-    def _start(self) -> None:
         self._memory = bytearray(STATE.itemsize)
         self._states = np.frombuffer(self._memory, STATE)
-        self._events = [f"seat {seat}" for seat in range(self.rules.num_players)]
+        self._events = [f"seat {seat}" for seat in range(rules.num_players)]
         self._begin_deal()
 
     @property
@@ -102,7 +97,7 @@ class LazyGame:
     @property
     def state(self) -> Any:
         """A view of the record (`core.state.STATE`). Where no one has turned up a card, a stand-in lies."""
-        return self._states.view(np.recarray)[0]
+        return self._states[0]
 
     @property
     def card_names(self) -> tuple[str, ...]:
@@ -119,7 +114,7 @@ class LazyGame:
 
     def hand_of(self, state: Any, seat: int) -> dict[int, int]:
         """How many of each outcome a hand holds in a record of this game."""
-        counts = state.hand_card if self.rules.color_swap else state.hand
+        counts = state["hand_card"] if self.rules.color_swap else state["hand"]
         return dict(enumerate(counts[seat].tolist()))
 
     # Chance
@@ -134,7 +129,7 @@ class LazyGame:
         """The seat whose hand a card goes to that chance takes from the deck."""
         if self.dealing:
             return int(chance.seat_dealt(self._setting.switches, self.place))
-        return int(self.state.player)
+        return int(self.state["player"])
 
     @staticmethod
     def max_chance_outcomes(rules: Rules) -> int:
@@ -219,8 +214,7 @@ class LazyGame:
     def _begin_deal(self) -> None:
         """Wait for chance to deal."""
         chance.clear_table(self._states, self._setting.switches)
-        counts = self.rules.deck_counts if self._setting.step == 1 else self.rules.copies
-        self.unseen: list[int] = counts.tolist()
+        self.unseen = list(self._setting.counts)
         self._action = _NO_ACTION
         self._decided = 0
         self._go_on()
@@ -243,7 +237,7 @@ class LazyGame:
 
     def _make(self) -> None:
         """Make the action that waited, all that it turns up being known."""
-        before = np.frombuffer(self._memory.copy(), STATE).view(np.recarray)[0]
+        before = np.frombuffer(self._memory.copy(), STATE)[0]
         action, self._action = self._action, _NO_ACTION
         player = single.play(self._states, self._setting.switches, action)
         self._tell(before, action)
@@ -279,55 +273,56 @@ class LazyGame:
 
     def _tell_deal(self) -> None:
         state = self.state
-        self._say(f"deal {state.deal}, first player {state.first_player}")
+        self._say(f"deal {state['deal']}, first player {state['first_player']}")
         for seat in range(self.rules.num_players):
             self._say(f"hand {self.hand_text(seat)}", seat)
 
     def _tell(self, before: Any, action: int) -> None:
         """Write down who saw what of an action; `before` is the record in front of it."""
         state = self.state
-        seat = int(before.player)
+        seat = int(before["player"])
         others = [other for other in range(self.rules.num_players) if other != seat]
         text = f"{seat} {ACTIONS[action]}"
-        if before.phase == UP_PHASE:
+        if before["phase"] == UP_PHASE:
             # 2.3: others see that a card is laid, neither which nor whether its colour was asked.
             self._say(text, seat)
-            if not state.asking:
+            if not state["asking"]:
                 self._say(f"{seat} up", *others)
-        elif FLIP <= action < UP and not before.asking:
+        elif FLIP <= action < UP and not before["asking"]:
             self._tell_flip(text, before, action - FLIP)
         else:
             self._say(text + self._colors_seen(before, action))
-        if state.revealed and not before.revealed:
+        if state["revealed"] and not before["revealed"]:
             self._tell_reveal()
-        if state.drawn > before.drawn:
-            cards = sorted(state.deck[before.drawn : state.drawn].tolist())
+        if state["drawn"] > before["drawn"]:
+            cards = sorted(state["deck"][before["drawn"] : state["drawn"]].tolist())
             self._say(f"draws {self._text(cards)}", seat)
-        if state.deal != before.deal:
-            self._say(f"points {' '.join(map(str, state.score[: self.rules.num_players]))}")
+        if state["deal"] != before["deal"]:
+            points = " ".join(map(str, state["score"][: self.rules.num_players]))
+            self._say(f"points {points}")
 
     def _colors_seen(self, before: Any, action: int) -> str:
         """What everybody sees of colours where they matter (8.4): the cards moved, or that one is to be said."""
         state = self.state
         if not self.rules.color_swap:
             return ""
-        if state.asking:
+        if state["asking"]:
             return ", in which colour?"
-        action = int(before.pending) if before.asking else action
+        action = int(before["pending"]) if before["asking"] else action
         if action < DRAW:
             kind, count = divmod(action - PLAY, MAX_COPIES)
-            cards = [kind * NUM_COLORS + int(color) for color in state.said[: count + 1]]
+            cards = [kind * NUM_COLORS + int(color) for color in state["said"][: count + 1]]
         elif GIVE <= action < TARGET:
-            cards = [int(card) for card in (state.give_card, state.want_card) if card != NO_CARD]
+            cards = [int(card) for card in (state["give_card"], state["want_card"]) if card != NO_CARD]
         else:
             return ""
         # The second part of an exchange or a sabotage shows in the 3UP cards.
-        return f": {self._text(cards) or self.up_text(before.victim)}"
+        return f": {self._text(cards) or self.up_text(before['victim'])}"
 
     def _tell_flip(self, text: str, before: Any, slot: int) -> None:
         """3.3: everybody sees a card that may be played; one that may not, only its owner."""
-        seat = int(before.player)
-        card = int(before.down[seat, slot])
+        seat = int(before["player"])
+        card = int(before["down"][seat, slot])
         if is_playable(before, card):
             self._say(f"{text} {self._text([card])}")
         else:
@@ -337,10 +332,10 @@ class LazyGame:
     def _tell_reveal(self) -> None:
         """All 3UP cards, after the swaps; and the decisions made, which everybody can count from now on (10.1)."""
         state = self.state
-        for one, other in state.swap[: self.rules.pile_swaps]:
+        for one, other in state["swap"][: self.rules.pile_swaps]:
             self._say(f"swap {one} {other}")
         shown = ", ".join(f"{seat}: {self.up_text(seat)}" for seat in range(self.rules.num_players))
-        self._say(f"shown after {state.decisions} decisions {shown}")
+        self._say(f"shown after {state['decisions']} decisions {shown}")
 
     # In words
 
@@ -348,22 +343,22 @@ class LazyGame:
         return " ".join(self.card_names[self.outcome_of(card)] for card in cards)
 
     def _counted(self, counts: Any) -> str:
-        return " ".join(name for name, count in zip(self.card_names, counts, strict=True) for _ in range(count))
+        return " ".join(self.card_names[outcome] for outcome in np.repeat(np.arange(len(counts)), counts).tolist())
 
     def hand_text(self, seat: int) -> str:
         """The hand of a seat, lowest first."""
         state = self.state
-        return self._counted(state.hand_card[seat] if self.rules.color_swap else state.hand[seat])
+        return self._counted(state["hand_card"][seat] if self.rules.color_swap else state["hand"][seat])
 
     def up_text(self, seat: int) -> str:
         """The 3UP cards of a seat, lowest first."""
         state = self.state
         if self.rules.color_swap:
-            return self._text(sorted(card for card in state.up_card[seat].tolist() if card != NO_CARD))
-        return self._counted(state.up[seat])
+            return self._text(sorted(card for card in state["up_card"][seat].tolist() if card != NO_CARD))
+        return self._counted(state["up"][seat])
 
     def _down_text(self, seat: int) -> str:
-        slots = zip(self.state.down[seat].tolist(), self.state.down_seen[seat].tolist(), strict=True)
+        slots = zip(self.state["down"][seat].tolist(), self.state["down_seen"][seat].tolist(), strict=True)
         texts = ["." if card == NO_CARD else self._text([card]) if seen else "?" for card, seen in slots]
         return " ".join(texts[: self.rules.table_cards])
 
@@ -371,15 +366,16 @@ class LazyGame:
         """The whole table, hands open; 3DOWN cards that nobody has seen are `?`, and `.` is an empty slot."""
         state = self.state
         who = {CHANCE: "chance to decide", OVER: "over"}.get(self.player, f"player {self.player} to decide")
-        lines = [f"deal {state.deal}, decision {state.decisions}: {who}"]
+        lines = [f"deal {state['deal']}, decision {state['decisions']}: {who}"]
         if self._action != _NO_ACTION:
-            lines.append(f"player {state.player}: {ACTIONS[self._action]}")
+            lines.append(f"player {state['player']}: {ACTIONS[self._action]}")
         lines += [
             f"{seat}: hand {self.hand_text(seat)} | 3UP {self.up_text(seat)} | 3DOWN {self._down_text(seat)}"
             for seat in range(self.rules.num_players)
         ]
-        lines.append(f"pile: {self._counted(state.pile_card if self.rules.color_swap else state.pile)}")
-        lines.append(f"draw pile: {state.deck_size - state.drawn}; unseen: {self._counted(self.unseen)}")
+        pile = state["pile_card"] if self.rules.color_swap else state["pile"]
+        lines.append(f"pile: {self._counted(pile)}")
+        lines.append(f"draw pile: {state['deck_size'] - state['drawn']}; unseen: {self._counted(self.unseen)}")
         return "\n".join(lines)
 
     # Copies

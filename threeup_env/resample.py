@@ -115,12 +115,12 @@ def _lay(game: LazyGame, outcome: int | None, make: Callable[[int], None], sampl
     """Lay a card face up, and say its colour if that is asked: the revealed card, or any."""
     if outcome is None:
         make(_pick(game.legal_actions(), sampler))
-        while game.state.asking:
+        while game.state["asking"]:
             make(_pick(game.legal_actions(), sampler))
         return
     kind, color = divmod(game.card_of(outcome), NUM_COLORS)
     make(UP + kind)
-    if game.state.asking:
+    if game.state["asking"]:
         make(COLOR + color)
 
 
@@ -147,16 +147,17 @@ class _Story:
         clues: What is known of the hidden cards, in the order in which it became known.
         pool: How many of each outcome the hidden cards and the cards that nobody has turned up are, together.
         num_hidden: How many cards are hidden.
+        colors_asked: How many colours of cards that others laid in set-up were asked, once that is known.
     """
 
     def __init__(self, game: LazyGame, history: Sequence[int], seat: int) -> None:
         self.seat = seat
-        self._revealed = bool(game.state.revealed)
-        self._game = LazyGame.like(game)
+        self._revealed = bool(game.state["revealed"])
+        self._game = LazyGame(game.rules)
         self._begin(())
         for number, move in enumerate(history):
             self._read(move)
-            if self._game.state.deal != self._deal:
+            if self._game.state["deal"] != self._deal:
                 self._begin(history[: number + 1])
         if self._lying is not None:
             # Whether a card or its colour is being chosen is secret: the card is not laid yet (2.3).
@@ -168,11 +169,12 @@ class _Story:
     def _begin(self, moves_before: Sequence[int]) -> None:
         self.moves_before = moves_before
         self.start = copy.deepcopy(self._game)
-        self._deal = int(self._game.state.deal)
+        self._deal = int(self._game.state["deal"])
         self.script: list[_Move | _Draw | _Lay] = []
         self.clues: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._truth: list[int] = []
         self._in_slot: dict[tuple[int, int], int] = {}
+        self.colors_asked = 0
         self._arriving: list[int] = []
         self._said: list[int] = []
         self._lying: int | None = None
@@ -183,12 +185,12 @@ class _Story:
         if game.player == CHANCE:
             self._read_chance(move)
         else:
-            self._before = np.frombuffer(game.state.tobytes(), STATE).view(np.recarray)[0]
+            self._before = np.frombuffer(game.state.tobytes(), STATE)[0]
             self._action = move
             self._read_decision(move)
         dealing = game.dealing
         game.apply(move)
-        if not dealing and game.place == chance.NO_PLACE and self._before.player != self.seat:
+        if not dealing and game.place == chance.NO_PLACE and self._before["player"] != self.seat:
             self._read_effect()
 
     def _read_chance(self, outcome: int) -> None:
@@ -201,7 +203,7 @@ class _Story:
             else:
                 self._arriving.append(number)
         elif self._turns_in_vain(place, outcome):
-            holder = int(self._before.player)
+            holder = int(self._before["player"])
             number = self._hide(outcome)
             self._clue(_Guess.limit, number, self._outcomes(playable=False))
             if self._game.rules.failed_flip == "hand":
@@ -215,7 +217,7 @@ class _Story:
         """Whether this is the 3DOWN card that another player turns, and fails with (3.3)."""
         if not chance.DOWN <= place < chance.DECK or not FLIP <= self._action < UP:
             return False
-        holder = int(self._before.player)
+        holder = int(self._before["player"])
         turned = chance.DOWN + NUM_SLOTS * holder + self._action - FLIP
         return holder != self.seat and place == turned and not is_playable(self._before, self._game.card_of(outcome))
 
@@ -234,11 +236,13 @@ class _Story:
             self._said.append(move - COLOR)
         else:
             self._said = []
-        if self._before.player == self.seat or self._before.phase != UP_PHASE:
+        if self._before["player"] == self.seat or self._before["phase"] != UP_PHASE:
             self.script.append(_Move(move))
         elif move < COLOR:
             self._lying = len(self.script)
             self.script.append(_Lay(None))
+        elif self._revealed:
+            self.colors_asked += 1
 
     def _outcomes(self, playable: bool) -> _Outcomes:
         """The outcomes that could be played in front of the decision, or those that could not."""
@@ -249,10 +253,10 @@ class _Story:
     def _read_effect(self) -> None:
         """What a decision of another player tells of the hidden cards, now that it has taken effect."""
         game, before, after = self._game, self._before, self._game.state
-        if after.asking or after.deal != before.deal:
+        if after["asking"] or after["deal"] != before["deal"]:
             return
-        seat = int(before.player)
-        action = int(before.pending) if before.asking else self._action
+        seat = int(before["player"])
+        action = int(before["pending"]) if before["asking"] else self._action
         arriving, self._arriving = self._arriving, []
         # All that leaves a hand is seen, and all that enters it but for the hidden cards.
         change = Counter(game.hand_of(after, seat))
@@ -263,8 +267,8 @@ class _Story:
             self._read_lay(seat, lost)
             return
         if action == TAKE:
-            self._clue(_Guess.limit_hand, seat, self._outcomes(playable=False))
-        elif action == DRAW and before.extras == 0:
+            self._clue(_Guess.lack, seat, self._outcomes(playable=True))
+        elif action == DRAW and before["extras"] == 0:
             # 8.2: only a player who could discard has the choice.
             self._clue(_Guess.hold_one, seat, self._outcomes(playable=True))
         elif FLIP <= action < UP and (seat, action - FLIP) in self._in_slot:
@@ -282,11 +286,15 @@ class _Story:
             assert self._lying is not None
             self.script[self._lying] = _Lay(lost[0])
             self._clue(_Guess.give_up, seat, lost)
+            if self._game.rules.color_swap and lost[0] // NUM_COLORS < CLEAR:
+                self._clue(_Guess.lay, seat, _of_kind(lost[0]) - {lost[0]})
+            elif self._game.rules.color_swap:
+                self._read_colors(seat, lost)
         self._lying = None
 
     def _read_flip_again(self, seat: int, slot: int) -> None:
         """3.3: a 3DOWN card that its owner has seen is turned; it is shown, or fails once more."""
-        card = int(self._before.down[seat, slot])
+        card = int(self._before["down"][seat, slot])
         if is_playable(self._before, card):
             self._clue(_Guess.settle, self._in_slot.pop((seat, slot)), self._game.outcome_of(card))
         else:
@@ -298,26 +306,34 @@ class _Story:
             return lost
         if not GIVE <= action < WANT:
             return []
-        given = int(self._game.state.give_card)
+        given = int(self._game.state["give_card"])
         if given != NO_CARD:
             return [given]
         # In a sabotage the same card can come for it, and then the hand has lost nothing.
-        return lost or [int(self._before.want_card)]
+        return lost or [int(self._before["want_card"])]
 
     def _read_colors(self, seat: int, cards: list[int]) -> None:
         """8.4: a colour is asked where more than one is possible in the hand, and only there."""
-        if not cards or cards[0] // NUM_COLORS >= CLEAR:
+        if not cards:
             return
-        first = cards[0] // NUM_COLORS * NUM_COLORS
-        of_kind = frozenset(range(first, first + NUM_COLORS))
-        asked = [first + color for color in self._said]
+        of_kind = _of_kind(cards[0])
+        if cards[0] // NUM_COLORS >= CLEAR:
+            # 7.3: the others of that kind come later in the order of colours.
+            self._clue(_Guess.lack, seat, frozenset(card for card in of_kind if card < max(cards)))
+            return
+        asked = [min(of_kind) + color for color in self._said]
         not_asked = list((Counter(cards) - Counter(asked)).elements())
         if not_asked:
-            every = frozenset(range(len(self._game.card_names)))
-            self._clue(_Guess.limit_hand, seat, every - of_kind | {not_asked[0]})
+            self._clue(_Guess.lack, seat, of_kind - {not_asked[0]})
         for i, card in enumerate(asked):
             if all(later == card for later in asked[i + 1 :] + not_asked):
                 self._clue(_Guess.hold_one, seat, of_kind - {card})
+
+
+def _of_kind(card: int) -> _Outcomes:
+    """The cards of the same kind."""
+    first = card // NUM_COLORS * NUM_COLORS
+    return frozenset(range(first, first + NUM_COLORS))
 
 
 class _Guess:
@@ -340,10 +356,17 @@ class _Guess:
         self._pool = story.pool.copy()
         self._hidden: list[list[int]] = [[] for _ in range(num_players)]
         self._shown: list[Counter[int]] = [Counter() for _ in range(num_players)]
-        self._domains = [frozenset(story.pool)] * story.num_hidden
+        self._everything = frozenset(story.pool)
+        self._domains = [self._everything] * story.num_hidden
         self._settled: dict[int, int] = {}
+        # Hands at moments when they held one of some outcomes, or, in set-up, when that may have been so.
+        self._needs: list[tuple[list[int], _Outcomes]] = []
+        self._lays: list[tuple[list[int], _Outcomes]] = []
         for clue, args in story.clues:
             clue(self, *args)
+        self._settle_lays(story.colors_asked)
+        for hand, outcomes in self._needs:
+            self._settle_need(hand, outcomes)
 
     def _copies(self, domain: _Outcomes) -> int:
         """How many cards that are still free belong to a domain."""
@@ -363,18 +386,46 @@ class _Guess:
         if not self._domains[number]:
             raise _StuckError
 
-    def limit_hand(self, seat: int, domain: _Outcomes) -> None:
-        """Every hidden card of the hand belongs to the domain."""
+    def lack(self, seat: int, outcomes: _Outcomes) -> None:
+        """No hidden card of the hand is one of these."""
         for number in self._hidden[seat]:
-            self.limit(number, domain)
+            self.limit(number, self._everything - outcomes)
 
-    def hold_one(self, seat: int, domain: _Outcomes) -> None:
-        """Some card of the hand belongs to the domain."""
-        shown = any(self._shown[seat][outcome] for outcome in domain)
-        if not shown and not any(self._domains[number] <= domain for number in self._hidden[seat]):
-            hand = self._hidden[seat]
-            chances = [self._copies(self._domains[card] & domain) / (self._copies(self._domains[card]) or 1) for card in hand]
-            self.limit(_pick_weighted(hand, chances, self._sampler), domain)
+    def hold_one(self, seat: int, outcomes: _Outcomes) -> None:
+        """Some card of the hand is one of these. Which, is settled when all cards that come out are known."""
+        if not any(self._shown[seat][outcome] for outcome in outcomes):
+            self._needs.append((self._hidden[seat].copy(), outcomes))
+
+    def lay(self, seat: int, others: _Outcomes) -> None:
+        """A number is laid in set-up; its colour was asked if the hand held one of `others` (8.4)."""
+        self._lays.append((self._hidden[seat].copy(), others))
+
+    def _settle_lays(self, asked: int) -> None:
+        """After the reveal everybody knows how many colours were asked in set-up, not where (10.1)."""
+        open_lays = []
+        for hand, others in self._lays:
+            if any(self._settled.get(number) in others for number in hand):
+                asked -= 1
+            else:
+                open_lays.append((hand, others))
+        if not 0 <= asked <= len(open_lays):
+            raise _StuckError
+        open_lays.sort(key=lambda _: self._sampler())
+        self._needs += open_lays[:asked]
+        for hand, others in open_lays[asked:]:
+            for number in hand:
+                if number not in self._settled:
+                    self.limit(number, self._everything - others)
+
+    def _settle_need(self, hand: list[int], outcomes: _Outcomes) -> None:
+        """Some card of a hand is one of these: see whether one is, or draw which."""
+        free = [number for number in hand if number not in self._settled]
+        met = any(self._settled.get(number) in outcomes for number in hand)
+        if not met and not any(self._domains[number] <= outcomes for number in free):
+            sizes = [self._copies(self._domains[number]) or 1 for number in free]
+            fits = [self._copies(self._domains[number] & outcomes) for number in free]
+            chances = [fit / size for fit, size in zip(fits, sizes, strict=True)]
+            self.limit(_pick_weighted(free, chances, self._sampler), outcomes)
 
     def settle(self, number: int, outcome: int) -> None:
         """A hidden card is seen."""
