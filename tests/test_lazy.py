@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import pickle
 import random
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from itertools import permutations
 from typing import Any
 
@@ -16,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from threeup_env import Game, IllegalActionError, Rules
+from threeup_env import Game, Rules
 from threeup_env.actions import ACTION_INDEX, DRAW
-from threeup_env.cards import CARDS, NUM_COLORS, NUM_KINDS
+from threeup_env.cards import CARDS
 from threeup_env.core import chance
 from threeup_env.core.state import NO_CARD
 from threeup_env.lazy import CHANCE, OVER, LazyGame
@@ -26,6 +24,11 @@ from threeup_env.lazy import CHANCE, OVER, LazyGame
 from .strategies import rules_strategy
 
 TINY = {"num_players": 2, "table_cards": 1, "hand_size": 1}
+
+
+def counted(cards: str) -> Counter[str]:
+    """A deck of written cards."""
+    return Counter(cards.split())
 
 
 def pick(game: LazyGame, rng: random.Random, greed: float = 0.5) -> int:
@@ -230,7 +233,6 @@ def test_the_order_of_the_cards_dealt_is_nothing_to_know() -> None:
 
 def test_information_tells_the_game() -> None:
     rules = Rules.mini(2, first_player=0)
-    actions = ["up 1", "up C", "play 2", "take"]
     moves: list[int] = [0, 1, 10, 0]
     moves += [ACTION_INDEX["up 1"], ACTION_INDEX["up C"], ACTION_INDEX["play 2"], 2, ACTION_INDEX["take"]]
     game = dealt(rules, *moves)
@@ -242,42 +244,27 @@ def test_information_tells_the_game() -> None:
         "seat 1 | deal 0, first player 0 | hand 1 C | 0 up | 1 up C | shown after 2 decisions 0: 1, 1: C"
         " | 0 play 2 | 1 take"
     )
-    assert len(actions) == 4
 
 
 def test_a_card_turned_in_vain_is_seen_by_its_owner() -> None:
     rules = Rules(**TINY, deck={"g1": 3, "g2": 2, "g3": 2}, first_player=0)
-    rng = random.Random(0)
     for seed in range(200):
-        for game, _ in steps(rules, seed):
-            told = game.information(0)
-        for event in ("fails", "it was"):
-            assert event in told or event in game.information(1) or "fails" not in told
-        if " | 1 flip 0 fails" in told:
-            assert "it was" not in told.split(" | 1 flip 0 fails", 1)[1].split(" | ")[1]
-            assert "fails | it was" in game.information(1)
-            return
-    assert rng is None, "no such game"
+        *_, (game, _) = steps(rules, seed)
+        for actor, other in ((0, 1), (1, 0)):
+            event = f" | {actor} flip 0 fails"
+            if event in game.information(other):
+                assert f"{event} | it was " in game.information(actor)
+                assert f"{event} | it was " not in game.information(other)
+                return
+    raise AssertionError("no such game")
 
 
 HISTORIES = [
-    Rules(**TINY, deck=Counter(["g1"] * 3 + ["g2"] * 2 + ["gC", "g3", "g3"]), failed_flip="stay", max_decisions=40),
-    Rules(
-        **TINY, deck=Counter("g1 r1 b1 g2 r2 gC g3 r3 gC+1".split()), color_swap=True, must_play=False, max_decisions=40
-    ),
-    Rules(
-        **TINY, deck=Counter("g1 r1 g2 r2 gC+2 g3 gC+1 rC+1".split()), sabotage=True, pile_swaps=1, draw_before="each"
-    ),
-    Rules(2, table_cards=2, hand_size=2, deck=Counter("g1 r1 g2 r2 b2 g3 r3 b3 gC rC g4 r4".split()), color_swap=True),
-    Rules(
-        3,
-        table_cards=1,
-        hand_size=1,
-        deck=Counter("g1 g1 g1 g2 g2 g3 gC gC+1 g3".split()),
-        rounds=2,
-        max_decisions=20,
-        reverse_ones=True,
-    ),
+    Rules(**TINY, deck=counted("g1 g1 g1 g2 g2 gC g3 g3"), failed_flip="stay", max_decisions=40),
+    Rules(**TINY, deck=counted("g1 r1 b1 g2 r2 gC g3 r3 gC+1"), color_swap=True, must_play=False),
+    Rules(**TINY, deck=counted("g1 r1 g2 r2 gC+2 g3 gC+1 rC+1"), sabotage=True, pile_swaps=1),
+    Rules(2, table_cards=2, hand_size=2, deck=counted("g1 r1 g2 r2 b2 g3 r3 b3 gC rC g4 r4"), color_swap=True),
+    Rules(3, table_cards=1, hand_size=1, deck=counted("g1 g1 g1 g2 g2 g3 gC gC+1 g3"), rounds=2),
 ]
 
 

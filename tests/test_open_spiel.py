@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-pyspiel = pytest.importorskip("pyspiel")
+pytest.importorskip("pyspiel")
 
+import pyspiel
 from open_spiel.integration_tests import api_test
 from open_spiel.python.algorithms import cfr, exploitability, ismcts, mcts, outcome_sampling_mccfr
 from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
@@ -43,7 +44,7 @@ RULES = [
     Rules.mini(2),
     Rules.mini(4),
 ]
-TINY = Rules(2, table_cards=1, hand_size=1, deck=Counter("g1 g1 g2 g2 g3 gC".split()), max_decisions=6)
+TINY = Rules(2, table_cards=1, hand_size=1, deck=Counter(["g1", "g1", "g2", "g2", "g3", "gC"]), max_decisions=6)
 """Small enough to walk through every history."""
 EXAMPLES = re.findall(
     r"```python\n(.*?)```",
@@ -341,7 +342,7 @@ def test_chance_is_not_resampled() -> None:
 
 
 def test_cfr_learns_a_tiny_game() -> None:
-    game = load_game(Rules.mini(2, deck=Counter("g1 g1 g2 g2 g3 gC".split()), max_decisions=4, first_player=0))
+    game = load_game(Rules.mini(2, deck=Counter(["g1", "g1", "g2", "g2", "g3", "gC"]), max_decisions=4, first_player=0))
     solver = cfr.CFRSolver(game)
     before = exploitability.exploitability(game, solver.average_policy())
     for _ in range(5):
@@ -365,7 +366,7 @@ def test_outcome_sampling_runs() -> None:
 @pytest.mark.parametrize("rules", [Rules.mini(2), Rules.standard(3, max_decisions=40)], ids=name)
 def test_search_bots_play(rules: Rules) -> None:
     game = load_game(rules)
-    generator = np.random.RandomState(1)  # noqa: NPY002 (what OpenSpiel's bots take)
+    generator = np.random.RandomState(1)
     bots = [
         mcts.MCTSBot(game, 1.0, 5, mcts.RandomRolloutEvaluator(1, generator), random_state=generator),
         ismcts.ISMCTSBot(game, mcts.RandomRolloutEvaluator(1, generator), 1.0, 5, random_state=generator),

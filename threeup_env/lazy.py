@@ -1,8 +1,8 @@
 """One game with chance in the open: `LazyGame` draws hidden cards one at a time, when they are turned up.
 
 `Game` shuffles a deck; here chance is a player of its own, for what walks or searches trees with chance nodes. Both
-are the same game, as all cards that nobody has turned up yet are alike. The rules are those of the core, which also says
-what chance has to decide before an action is made (core/chance.py).
+are the same game, as all cards that nobody has turned up yet are alike. The rules are those of the core, which also
+says what chance has to decide before an action is made (core/chance.py).
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def _setting(rules: Rules) -> _Setting:
 class LazyGame:
     """One game of 3UP 3DOWN in which chance decides one thing at a time; all seats are in the caller's hands.
 
-    Outcomes of chance are numbers, by what `place` it decides: a seat for the first player (2.4); a pair of seats, in the
-    order of `itertools.combinations`, for a pile swap (8.5); for a card its kind 0..12 or, under `color_swap`, the card
-    0..38. A game is copied exactly by `copy.deepcopy` and by pickling.
+    Outcomes of chance are numbers, by what `place` it decides: a seat for the first player (2.4); a pair of seats, in
+    the order of `itertools.combinations`, for a pile swap (8.5); for a card its kind 0..12 or, under `color_swap`, the
+    card 0..38. A game is copied exactly by `copy.deepcopy` and by pickling.
 
     Args:
         rules: The rules of this game.

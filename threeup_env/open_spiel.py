@@ -64,8 +64,8 @@ def _read_deck(text: str) -> str | dict[str, int]:
         card, _, count = entry.partition(":")
         if not re.fullmatch(r"\d+", count, re.ASCII) or card in counts:
             raise InvalidRulesError(
-                f"deck: {text!r} is wrong at {entry!r}; allowed: {' or '.join(map(repr, NAMED_DECKS))}, or each card with "
-                "its count, as in 'g1:2 r1:1 gC+2:1'"
+                f"deck: {text!r} is wrong at {entry!r}; allowed: {' or '.join(map(repr, NAMED_DECKS))}, or each card "
+                "with its count, as in 'g1:2 r1:1 gC+2:1'"
             )
         counts[card] = int(count)
     return counts

@@ -1,8 +1,8 @@
 """Another game that looks the same to one seat: `resample` draws anew what is hidden from it, and plays it again.
 
-Every card that lies or lay in another hand, drawn in secret, is a hidden card. What its holder did since tells what it can
-be: who took the pile held nothing playable (3.4), who played a card had it, and so on. `_Story` reads this off a game,
-`_Guess` draws hidden cards that fit, and the game is played again with them. Clues are there to find such games
+Every card that lies or lay in another hand, drawn in secret, is a hidden card. What its holder did since tells what
+it can be: who took the pile held nothing playable (3.4), who played a card had it, and so on. `_Story` reads this off
+a game, `_Guess` draws hidden cards that fit, and the game is played again with them. Clues are there to find such games
 quickly; whether one is right is decided by playing it: only a game that tells the seat the same is returned.
 
 The truth serves to read what the seat saw. It is never asked what a hidden card is.
@@ -339,8 +339,8 @@ def _of_kind(card: int) -> _Outcomes:
 class _Guess:
     """Hidden cards as they could be: the clues of a story taken in one after another.
 
-    A card that is seen to leave a hand is one that was seen to enter it, if there is such a card of its kind: cards of a kind
-    are alike, so this leaves no game out.
+    A card that is seen to leave a hand is one that was seen to enter it, if there is such a card of its kind: cards of
+    a kind are alike, so this leaves no game out.
 
     Args:
         story: What is known.
