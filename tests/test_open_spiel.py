@@ -315,7 +315,7 @@ def test_resampled_states_look_the_same(rules: Rules) -> None:
     rng = random.Random(2)
     state = load_game(rules).new_initial_state()
     while not state.is_terminal():
-        if not state.is_chance_node() and rng.random() < 0.15:
+        if not state.is_chance_node() and rng.random() < 5 / rules.max_decisions:
             for seat in range(rules.num_players):
                 other = state.resample_from_infostate(seat, sampler)
                 assert other.information_state_string(seat) == state.information_state_string(seat)
@@ -341,6 +341,7 @@ def test_chance_is_not_resampled() -> None:
 # OpenSpiel's algorithms
 
 
+@pytest.mark.slow
 def test_cfr_learns_a_tiny_game() -> None:
     game = load_game(Rules.mini(2, deck=Counter(["g1", "g1", "g2", "g2", "g3", "gC"]), max_decisions=4, first_player=0))
     solver = cfr.CFRSolver(game)
