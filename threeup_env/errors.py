@@ -46,3 +46,7 @@ class InvalidConfigError(ThreeUpError):
 
 class ResetNeededError(ThreeUpError, RuntimeError):
     """A step before the first reset, or after the end of an episode."""
+
+
+class ResampleError(ThreeUpError):
+    """A game from which no other one can be drawn that looks the same."""

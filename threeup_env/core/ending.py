@@ -58,6 +58,12 @@ def standing(state, rules, seat):
 
 
 @compiled
+def counts_table(state, rules):
+    """Whether points or places of a deal that is over count 3UP and 3DOWN cards (6.3, 8.7)."""
+    return rules.score_table_cards or (rules.rounds == 1 and state.ended == ENDED_POINTS)
+
+
+@compiled
 def place_by_points(state, rules):
     """Players without a place are placed by their points, fewest first, behind those who are out; ties share."""
     behind = rules.num_players - state.still_in
