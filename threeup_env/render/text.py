@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ..cards import CARD_INDEX, KINDS, NUM_COLORS
-from .table import SeatTable, Table, Viewer, look
+from .table import SeatTable, Table, Viewer, look, split_card
 
 if TYPE_CHECKING:
     from ..game import Game
@@ -42,7 +41,7 @@ def _lines(game: Game, table: Table) -> Iterator[str]:
     deal = f"deal {table.deal + 1} of {rules.rounds}; " if rules.rounds > 1 else ""
     direction = "" if not rules.reverse_ones else "; clockwise" if table.direction > 0 else "; counterclockwise"
     yield f"{deal}player {table.first_player} began; {table.decisions_left} decisions left{direction}"
-    top = KINDS[CARD_INDEX[table.pile[-1]] // NUM_COLORS] if table.pile else NOTHING
+    top = split_card(table.pile[-1])[1] if table.pile else NOTHING
     row = f" (row of {table.row})" if table.row else ""
     yield f"pile {len(table.pile)}: {write_cards(table.pile)}; top {top}{row}; draw pile {table.draw_pile}"
     yield f"removed {len(table.removed)}: {write_cards(table.removed)}"
