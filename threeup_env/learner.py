@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .actions import ACTIONS, NUM_ACTIONS
-from .agents import Agent, AgentSpec, compiled_code, make_agent
+from .agents import Agent, AgentSpec, act_batch, compiled_code, make_agent
 from .cards import POINTS
 from .core import learner as core
 from .core.random import seed_words

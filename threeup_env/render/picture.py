@@ -13,14 +13,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..cards import COLOR_NAMES, COLORS
-from ..errors import InvalidConfigError
 from .events import Event
+from .renderer import DEFAULT_SIZE, MAX_SIDE, Size
 from .table import EMPTY, HIDDEN, SEEN, SeatTable, Table, Viewer, look, split_card
 
 try:
@@ -33,9 +33,6 @@ except ImportError as error:  # pragma: no cover
 if TYPE_CHECKING:
     from ..game import Game
 
-DEFAULT_SIZE: Final = (640, 480)
-"""Width and height of a picture, in pixels, where nobody asks for another size."""
-MAX_SIDE: Final = 8192
 OVERLAID: Final = 1.28
 """Height of a 3UP card that lies over a 3DOWN card, the part of the lower one that shows included."""
 _SMALLEST_SCALE: Final = 0.75
@@ -45,7 +42,7 @@ _SMALLEST_SCALE: Final = 0.75
 def draw_picture(
     game: Game,
     viewer: Viewer = None,
-    size: tuple[int, int] = DEFAULT_SIZE,
+    size: Size = DEFAULT_SIZE,
     *,
     events: Sequence[Event] = (),
     names: Sequence[str] | None = None,
@@ -55,7 +52,7 @@ def draw_picture(
     Args:
         game: The game, which does not change.
         viewer: A seat; None for what everybody sees, `"all"` for every card but the draw pile.
-        size: Width and height in pixels.
+        size: Width and height in pixels, at least 1.
         events: What was done so far, as this viewer saw it (`Log.tell`), oldest first; the last ones are shown.
         names: Names of who plays, by seat.
 
@@ -64,9 +61,8 @@ def draw_picture(
 
     Raises:
         ValueError: There is no such seat.
-        InvalidConfigError: The size is wrong.
     """
-    width, height = check_size(size)
+    width, height = size
     zoom = math.ceil(_SMALLEST_SCALE / min(width / DEFAULT_SIZE[0], height / DEFAULT_SIZE[1]))
     zoom = max(1, min(zoom, MAX_SIDE // max(width, height)))
     painter = _Painter(game, look(game, viewer), viewer, (width * zoom, height * zoom), events, names)
@@ -74,20 +70,6 @@ def draw_picture(
     if zoom > 1:
         image = image.resize((width, height), Image.Resampling.LANCZOS)
     return np.array(image)
-
-
-def check_size(size: Any) -> tuple[int, int]:
-    """`size` if it can be that of a picture.
-
-    Raises:
-        InvalidConfigError: It is no pair of integers of 1 to MAX_SIDE.
-    """
-    pair = tuple(size) if isinstance(size, Sequence) and not isinstance(size, str) else ()
-    if len(pair) != 2 or not all(type(side) is int and 1 <= side <= MAX_SIDE for side in pair):
-        raise InvalidConfigError(
-            f"render_size: {size!r} is wrong; allowed: width and height in pixels, each an integer of 1 to {MAX_SIDE}"
-        )
-    return pair
 
 
 class _Box(NamedTuple):
@@ -142,7 +124,7 @@ class _Painter:
         game: Game,
         table: Table,
         viewer: Viewer,
-        size: tuple[int, int],
+        size: Size,
         events: Sequence[Event],
         names: Sequence[str] | None,
     ) -> None:
@@ -487,8 +469,8 @@ class _Painter:
         if outcome is not None:
             winners = [f"player {seat}" for seat, place in enumerate(outcome.places) if place == 1]
             if not winners:
-                return "Stopped at the limit"
-            how = {"out": "", "points": " by points", "match": " the match", "truncated": ""}[outcome.ended]
+                return "Stopped at the limit" if outcome.ended == "truncated" else "Ended by an illegal action"
+            how = {"points": " by points", "match": " the match"}.get(outcome.ended, "")
             names = " and ".join(winners)
             return f"{names[0].upper()}{names[1:]} {'win' if len(winners) > 1 else 'wins'}{how}"
         # In set-up nobody else sees that a colour is asked, and nothing is said (2.3).

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from .events import Event
 from .table import SeatTable, Table, Viewer, look, split_card
 
 if TYPE_CHECKING:
     from ..game import Game
 
 NOTHING = "-"
+EVENT_LINES = 8
+"""Decisions told below a table, where nobody asks for more or fewer."""
 
 
 def draw_table(game: Game, seat: Viewer) -> str:
@@ -28,6 +31,11 @@ def draw_table(game: Game, seat: Viewer) -> str:
         ValueError: There is no such seat.
     """
     return "\n".join(_lines(game, look(game, seat)))
+
+
+def draw_events(events: Sequence[Event], limit: int = EVENT_LINES) -> list[str]:
+    """What was done, a line a decision: the last `limit` of `events`, which `Log.tell` gives as a viewer saw them."""
+    return [f"player {event.seat} {event.text}" for event in events[max(len(events) - limit, 0) :]]
 
 
 def write_cards(cards: Iterable[str]) -> str:
