@@ -126,7 +126,7 @@ def explain(game: Game, action: int) -> tuple[Effect, ...]:
     assert seat is not None
     if FLIP <= action < UP and not state.down_seen[seat, action - FLIP]:
         return tuple(_foresee_flip(game, action - FLIP))
-    return tuple(_Change(game, action, seat).effects(foreseen=True))
+    return tuple(_Change(game, action, seat, foreseen=True).effects())
 
 
 def _foresee_flip(game: Game, slot: int) -> Iterator[Effect]:
@@ -154,9 +154,17 @@ def _plural(count: int, noun: str) -> str:
 
 
 class _Change:
-    """The game before and after an action, and what differs."""
+    """The game before and after an action, and what differs.
 
-    def __init__(self, before: Game, action: int, viewer: Viewer) -> None:
+    Args:
+        before: The game before.
+        action: The action.
+        viewer: Who sees it.
+        foreseen: Leave out what chance decides: the viewer is yet to make the decision.
+    """
+
+    def __init__(self, before: Game, action: int, viewer: Viewer, foreseen: bool = False) -> None:
+        self._foreseen = foreseen
         self._rules = before.rules
         self._before = before.state
         self._after = _after(before, action).state
@@ -171,8 +179,8 @@ class _Change:
         """Whether the action has begun and is not finished."""
         return bool(self._after.asking) or self._after.phase in (SABOTAGE_WANT, SABOTAGE_GIVE, EXCHANGE_WANT)
 
-    def effects(self, foreseen: bool = False) -> Iterator[Effect]:
-        """What the viewer sees; `foreseen` leaves out what chance decides and the player cannot foresee."""
+    def effects(self) -> Iterator[Effect]:
+        """What the viewer sees, or foresees."""
         before, after = self._before, self._after
         if not before.revealed and self._viewer not in ("all", self._seat):
             if after.revealed:
@@ -181,7 +189,7 @@ class _Change:
             return
         yield from self._act()
         if not before.revealed:
-            if after.revealed and not foreseen:
+            if after.revealed and not self._foreseen:
                 yield Effect("all 3UP cards are revealed", "2.3")
                 yield from self._swaps()
             return
@@ -196,8 +204,7 @@ class _Change:
             yield from self._play()
         elif action == DRAW:
             clause = "5.3" if self._before.extras else "8.2"
-            count = 1 if clause == "8.2" else self._drawn()
-            yield Effect(f"draws {_plural(count, 'card')}{' instead of a discard' if clause == '8.2' else ''}", clause)
+            yield Effect(f"draws {self._drawn_cards()}{' instead of a discard' if clause == '8.2' else ''}", clause)
         elif action == TAKE:
             yield self._take("5.5" if self._before.extras else "3.4")
         elif action < UP:
@@ -303,6 +310,13 @@ class _Change:
     def _drawn(self) -> int:
         return int(self._after.drawn - self._before.drawn)
 
+    def _drawn_cards(self) -> str:
+        """The cards drawn, to whom they are shown; to others how many there are."""
+        before = self._before
+        if self._foreseen or self._viewer not in ("all", self._seat):
+            return _plural(self._drawn(), "card")
+        return " ".join(CARDS[card] for card in before.deck[before.drawn : self._after.drawn].tolist())
+
     def _follow(self) -> Iterator[Effect]:
         """What comes of it: a debt, an exchange, the end of the turn, of the game."""
         before, after, seat = self._before, self._after, self._seat
@@ -317,7 +331,7 @@ class _Change:
         elif after.extras and after.extras != before.extras and after.player == seat:
             yield Effect(f"owes {_plural(int(after.extras), 'extra')}", "5.1")
         if self._action != DRAW and self._drawn():
-            yield Effect(f"draws {_plural(self._drawn(), 'card')}", "3.5")
+            yield Effect(f"draws {self._drawn_cards()}", "3.5")
         if after.phase in _OVER and not self._went_out():
             yield Effect("meets the limit of decisions", "6.3")
 
