@@ -78,7 +78,7 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
         render_size: Size = DEFAULT_SIZE,
     ) -> None:
         self.rules = read_rules(rules)
-        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules)
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self.metadata)
         # Kept only where somebody looks.
         self._log = None if render_mode is None else Log()
         self.reward = choice("reward", reward, tuple(REWARDS))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -53,6 +53,8 @@ class ThreeUpVecEnv(VecEnv):
         batch: The games; `batch.set_opponents` changes the opponents between two steps.
     """
 
+    _RENDERING: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": RENDER_FPS}
+
     def __init__(
         self,
         rules: Rules | Mapping[str, Any] | None = None,
@@ -69,7 +71,7 @@ class ThreeUpVecEnv(VecEnv):
         render_size: Size = DEFAULT_SIZE,
     ) -> None:
         self.rules = read_rules(rules)
-        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, ("rgb_array",))
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self._RENDERING)
         self.batch = LearnerBatch(
             self.rules,
             num_envs,

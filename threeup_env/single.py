@@ -73,7 +73,7 @@ class ThreeUpEnv(gymnasium.Env[Any, Any]):
     ) -> None:
         self.rules = read_rules(rules)
         self.render_mode = render_mode
-        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules)
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self.metadata)
         settings: dict[str, Any] = {
             "seat": seat,
             "reward": reward,

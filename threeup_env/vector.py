@@ -84,7 +84,12 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> None:
         mode = _read_mode(autoreset_mode)
         self.rules = read_rules(rules)
-        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, BATCH_RENDER_MODES)
+        self.metadata = {
+            "render_modes": list(BATCH_RENDER_MODES),
+            "render_fps": RENDER_FPS,
+            "autoreset_mode": mode,
+        }
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self.metadata)
         self.batch = LearnerBatch(
             self.rules,
             num_envs,
@@ -98,11 +103,6 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
             track_colors=render_mode is not None,
         )
         self.num_envs = num_envs
-        self.metadata = {
-            "render_modes": list(BATCH_RENDER_MODES),
-            "render_fps": RENDER_FPS,
-            "autoreset_mode": mode,
-        }
         self.render_mode = render_mode
         self.single_observation_space = (
             masked_observation_space(self.rules) if mask_in_observation else observation_space(self.rules)

@@ -315,7 +315,7 @@ class _Change:
         before = self._before
         if self._foreseen or self._viewer not in ("all", self._seat):
             return _plural(self._drawn(), "card")
-        return " ".join(CARDS[card] for card in before.deck[before.drawn : self._after.drawn].tolist())
+        return " ".join(CARDS[card] for card in sorted(before.deck[before.drawn : self._after.drawn].tolist()))
 
     def _follow(self) -> Iterator[Effect]:
         """What comes of it: a debt, an exchange, the end of the turn, of the game."""

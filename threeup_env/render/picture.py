@@ -424,10 +424,16 @@ class _Painter:
         """The direction of play, what was done, and what is to be decided."""
         u = self.unit
         size = 11 * u
-        lines = [(text, faces.WHITE if last else faces.FAINT) for text, last in self._told()]
         asked = _wrap(self._asked(), size * 1.06, box.w - 26 * u)
         room = max(1, int((box.h - 8 * u) / (size * 1.3)) - len(asked))
-        wrapped = [(part, color) for text, color in lines for part in _wrap(text, size, box.w)]
+        # Whole events, as many of the last ones as there is room for.
+        lines: list[tuple[str, faces.Color]] = []
+        for event in reversed(self._shown_events()):
+            color = faces.FAINT if lines else faces.WHITE
+            more = [(part, color) for part in _wrap(f"P{event.seat} {event.text}", size, box.w)]
+            if lines and len(lines) + len(more) > room:
+                break
+            lines = more + lines
         y = box.y + 8 * u
         left = box.x
         if self.table.player is not None:
@@ -437,7 +443,7 @@ class _Painter:
             self._text(text, left, y, size * 1.06, faces.GOLD, "l", box.w - 24 * u, bold=True)
             y += size * 1.3
         y += 3 * u
-        for text, color in wrapped[-room:]:
+        for text, color in lines[:room]:
             self._words_and_cards(text, box.x, y, size, color)
             y += size * 1.3
 
@@ -458,11 +464,10 @@ class _Painter:
                 self._text(word, x, y, size, color, "l")
             x += faces.text_width(word + " ", size)
 
-    def _told(self) -> Iterator[tuple[str, bool]]:
-        last = len(self.events) - 1
-        for number, event in enumerate(self.events):
-            if not event.partial or number == last:
-                yield f"P{event.seat} {event.text}", number == last
+    def _shown_events(self) -> list[Event]:
+        """What was done, without the parts of actions that were finished since."""
+        events = self.events
+        return [event for event in events if not event.partial or event is events[-1]]
 
     def _asked(self) -> str:
         table, outcome = self.table, self.game.outcome

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,16 +44,15 @@ class Renderer:
         seat: Whose view is drawn: a seat, None for the environment's own choice, `"all"` for every card.
         size: Width and height of pictures in pixels.
         rules: The rules of the games that are drawn.
-        modes: The modes that the environment has.
+        metadata: The environment's: `render_modes`, and `render_fps`, which is looked up at every picture in a window.
 
     Raises:
         InvalidConfigError: `mode`, `seat` or `size` is wrong.
         DependencyNotInstalled: A package that the mode needs is missing; the message names the extra.
     """
 
-    def __init__(
-        self, mode: str | None, seat: Viewer, size: Size, rules: Rules, modes: Sequence[str] = RENDER_MODES
-    ) -> None:
+    def __init__(self, mode: str | None, seat: Viewer, size: Size, rules: Rules, metadata: Mapping[str, Any]) -> None:
+        modes = metadata["render_modes"]
         if mode is not None and mode not in modes:
             raise InvalidConfigError(f"render_mode: {mode!r} is wrong; allowed: None, {', '.join(map(repr, modes))}")
         n = rules.num_players
@@ -62,6 +61,7 @@ class Renderer:
         self.mode = mode
         self.seat = seat
         self.size = _check_size(size)
+        self._metadata = metadata
         self._window: Any = None
         _load(mode)
 
@@ -93,7 +93,7 @@ class Renderer:
 
         if self._window is None:
             self._window = Window(self.size, TITLE)
-        self._window.show(picture, RENDER_FPS)
+        self._window.show(picture, self._metadata["render_fps"])
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -77,7 +77,9 @@ def _decision(game: Game, table: Table) -> Iterator[str]:
     outcome = game.outcome
     if outcome is not None:
         places = " ".join(NOTHING if place is None else str(place) for place in outcome.places)
-        yield f"over ({outcome.ended}); places {places}; scores {' '.join(map(str, outcome.scores))}"
+        # A game that an illegal action broke off has no outcome.
+        ended = outcome.ended if any(outcome.places) or outcome.ended == "truncated" else "illegal action"
+        yield f"over ({ended}); places {places}; scores {' '.join(map(str, outcome.scores))}"
         return
     owed = [f"{table.extras} extra owed"] if table.extras else []
     offered = ["draw offered"] if table.draw_offered else []
