@@ -16,8 +16,8 @@ from .text import NOTHING, draw_table, write_cards
 if TYPE_CHECKING:
     from ..game import Game
 
-CARD: Final = r"(?<![\w+])[grb](?:10|[1-9]|C(?:\+[12])?)(?![\w+])"
-"""A card that has a colour, wherever it stands in a line."""
+CARD: Final = r"(?<![\w+])[grb](?:10|[1-9]|C(?:\+[12])?)(?=x\d|[^\w+]|$)"
+"""A card that has a colour, wherever it stands in a line, counted (`g7x2`) or not."""
 _HEAD: Final = 3
 STYLES: Final = {"g": "bold black on green", "r": "bold white on red", "b": "bold white on blue"}
 
