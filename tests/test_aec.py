@@ -386,6 +386,6 @@ def test_pictures_are_drawn_from_the_state_at_every_call() -> None:
 
 
 def test_wrong_arguments() -> None:
-    for wrong in ({"reward": "money"}, {"render_mode": "human"}):
+    for wrong in ({"reward": "money"}, {"render_mode": "hologram"}):
         with pytest.raises(InvalidConfigError, match="allowed"):
             threeup_v0.raw_env(**wrong)

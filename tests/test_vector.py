@@ -143,7 +143,7 @@ def test_options_reach_every_game() -> None:
 def test_calls_at_the_wrong_time_and_wrong_arguments() -> None:
     with pytest.raises(ResetNeededError):
         make().step(np.zeros(4, np.int64))
-    for wrong in ({"autoreset_mode": "Disabled"}, {"render_mode": "ansi"}, {"num_threads": 0}):
+    for wrong in ({"autoreset_mode": "Disabled"}, {"render_mode": "human"}, {"num_threads": 0}):
         with pytest.raises(InvalidConfigError, match="allowed"):
             make(**wrong)
     with pytest.raises(InvalidConfigError, match="reset_mask"):

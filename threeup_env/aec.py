@@ -20,10 +20,13 @@ from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from .core import single
-from .errors import IllegalActionError, InvalidConfigError, ResetNeededError
+from .errors import IllegalActionError, ResetNeededError
 from .game import REWARDS, Game, Seed, check_deals
 from .learner import OPTIONS, Reward, choice, last_place_reward, read_rules
 from .observation import observation_layout
+from .render.events import Log
+from .render.renderer import DEFAULT_SIZE, RENDER_FPS, RENDER_MODES, Frame, Renderer, Size
+from .render.table import Viewer
 from .rules import Rules
 from .spaces import action_space, masked_observation_space
 
@@ -49,7 +52,10 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
     Args:
         rules: The rules, or their switches as a mapping; `Rules.standard(2)` when left out.
         reward: `"win"`, `"place"` or `"score"` (docs/environments.md).
-        render_mode: None, or `"ansi"`: `render` gives the table as everybody sees it.
+        render_mode: None, `"ansi"` (`render` gives text), `"rgb_array"` (a picture) or `"human"` (a window, drawn anew
+            by `reset` and `step`); see docs/rendering.md.
+        render_seat: Whose view is drawn: a seat; None for what everybody sees; `"all"` for every card.
+        render_size: Width and height of pictures in pixels.
 
     Attributes:
         game: The game that is played, hidden cards included.
@@ -57,17 +63,24 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "name": "threeup_v0",
-        "render_modes": ["ansi"],
-        "render_fps": 1,
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
         "is_parallelizable": False,
     }
 
     def __init__(
-        self, rules: Rules | Mapping[str, Any] | None = None, *, reward: Reward = "win", render_mode: str | None = None
+        self,
+        rules: Rules | Mapping[str, Any] | None = None,
+        *,
+        reward: Reward = "win",
+        render_mode: str | None = None,
+        render_seat: Viewer = None,
+        render_size: Size = DEFAULT_SIZE,
     ) -> None:
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InvalidConfigError(f"render_mode: {render_mode!r} is wrong; allowed: None, 'ansi'")
         self.rules = read_rules(rules)
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self.metadata)
+        # Kept only where somebody looks.
+        self._log = None if render_mode is None else Log()
         self.reward = choice("reward", reward, tuple(REWARDS))
         self.render_mode = render_mode
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.num_players)]
@@ -130,6 +143,10 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
         assert player is not None
         self.agent_selection = agents[player]
         self.infos[self.agent_selection] = {"action_mask": self._game.action_mask}
+        if self._log is not None:
+            self._log.clear()
+        if self.render_mode == "human":
+            self.render()
 
     def observe(self, agent: str) -> Observation:
         """What an agent knows and may do, in new arrays.
@@ -160,9 +177,18 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
             return
         game = self._game
         assert game is not None
+        before = None if self._log is None else game.copy()
         game.play(action)  # type: ignore[arg-type]
+        if self._log is not None and before is not None:
+            self._log.note(before, int(action))  # type: ignore[arg-type]
         # What it had been paid, it has been told; nothing is paid before the end.
         self._cumulative_rewards[agent] = 0.0
+        self._go_on(agent, game)
+        if self.render_mode == "human":
+            self.render()
+
+    def _go_on(self, agent: str, game: Game) -> None:
+        """What follows when `agent` has made its decision."""
         player = game.player
         if player is None:
             self._finish(game.rewards(self.reward).tolist(), truncated=game.outcome.ended == "truncated")  # type: ignore[union-attr]
@@ -194,19 +220,20 @@ class ThreeUpAEC(AECEnv[str, Any, Any]):
         share = -penalty / (self.rules.num_players - 1)
         self._finish([penalty if agent == loser else share for agent in self.possible_agents], truncated=False)
 
-    def render(self) -> str | None:
-        """The table as everybody sees it, with `render_mode="ansi"`.
+    def render(self) -> Frame | None:
+        """The table as everybody sees it, or as `render_seat` says: text, a picture, or None and a window.
 
         Raises:
             ResetNeededError: There was no reset.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs an environment made with render_mode='ansi'")
+        if self._log is None:
+            gymnasium.logger.warn("render() needs an environment made with render_mode='ansi', 'rgb_array' or 'human'")
             return None
-        return str(self.game)
+        return self._renderer.frame(self.game, None, self._log.tell(self._renderer.viewer(None)))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one."""
+        self._renderer.close()
 
 
 class EndIllegalWrapper(TerminateIllegalWrapper[str, Any, Any]):
@@ -255,6 +282,8 @@ def make_env(
     *,
     reward: Reward = "win",
     render_mode: str | None = None,
+    render_seat: Viewer = None,
+    render_size: Size = DEFAULT_SIZE,
     illegal_reward: float | None = None,
 ) -> AECEnv[str, Any, Any]:
     """The game with PettingZoo's usual wrappers: illegal actions end it, and calls out of order are errors.
@@ -263,8 +292,10 @@ def make_env(
         rules: As for `ThreeUpAEC`.
         reward: As for `ThreeUpAEC`.
         render_mode: As for `ThreeUpAEC`.
+        render_seat: As for `ThreeUpAEC`.
+        render_size: As for `ThreeUpAEC`.
         illegal_reward: What an agent is paid for an illegal action; the reward of the last place when left out.
     """
-    raw = ThreeUpAEC(rules, reward=reward, render_mode=render_mode)
+    raw = ThreeUpAEC(rules, reward=reward, render_mode=render_mode, render_seat=render_seat, render_size=render_size)
     penalty = last_place_reward(raw.rules, reward) if illegal_reward is None else float(illegal_reward)
     return InOrderWrapper(AssertOutOfBoundsWrapper(EndIllegalWrapper(raw, illegal_reward=penalty)))

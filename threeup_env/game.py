@@ -207,6 +207,11 @@ class Game:
         return int(self._states["decisions"][0])
 
     @property
+    def tracks_colors(self) -> bool:
+        """Whether the game keeps the colours of cards: always, but for a copy out of a batch that does not."""
+        return bool(self._switches["track_colors"][0])
+
+    @property
     def state(self) -> np.record:
         """Everything that the game is: a read-only view of its record (`core.state.STATE`), fields as attributes.
 

@@ -405,13 +405,19 @@ class LearnerBatch:
         masks = np.empty((len(rows), self.action_mask.shape[1]), np.int8)
         core.show_games(rows, self._states, self._switches, observations, masks)
         opponent = self._opponents[place]
-        answers = act_batch(opponent, observations, masks)
+        answers = self._answers(place, rows, observations, masks)
         row = core.first_illegal(rows, answers, self._states, self._tables)
         if row >= 0:
             game = int(rows[row])
             raise IllegalActionError(f"opponent {opponent!r} in env {game}: {self._refusal(game, int(answers[row]))}")
         waiting: int = core.advance_games(0, len(rows), rows, answers, *self._arrays)
         return waiting
+
+    def _answers(
+        self, place: int, rows: npt.NDArray[np.int64], observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.int64]:
+        """What the opponent in `place` does in the games `rows`, int64, not checked."""
+        return act_batch(self._opponents[place], observations, masks)
 
     def _refusal(self, game: int, action: int) -> str:
         legal = np.empty(NUM_ACTIONS, np.int64)

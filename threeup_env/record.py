@@ -404,10 +404,34 @@ def write_records(path: str | os.PathLike[str], records: Iterable[GameRecord]) -
     Raises:
         OSError: The file cannot be written.
     """
+    return write_lines(path, (record.to_json() for record in records))
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """The lines of a file of records as they stand there, blank ones left out.
+
+    Raises:
+        InvalidRecordError: The file is no text, or a compressed one that is damaged.
+        OSError: The file cannot be read.
+    """
+    path = Path(path)
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return [line for line in data.decode().splitlines() if line.strip()]
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise InvalidRecordError(f"{path}: damaged, or no file of records: {error}") from error
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
+    """Write lines to a file as `write_records` does, and say how many there were.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     count = 0
     with _replacing(Path(path)) as file, _text_sink(file, Path(path)) as write:
-        for record in records:
-            write((record.to_json() + "\n").encode())
+        for line in lines:
+            write((line + "\n").encode())
             count += 1
     return count
 

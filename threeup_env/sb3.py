@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -23,6 +23,8 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvO
 
 from .errors import ResetNeededError
 from .learner import LearnerBatch, OpponentSpec, Reward, Seat, SeedLike, read_rules
+from .render.renderer import DEFAULT_SIZE, RENDER_FPS, Renderer, Size
+from .render.table import Viewer
 from .rules import Rules
 from .spaces import action_space, observation_space
 
@@ -43,10 +45,15 @@ class ThreeUpVecEnv(VecEnv):
         reward: `"win"`, `"place"` or `"score"`.
         seed: Seeds the games; None draws from the system. `seed()` before a `reset` does it again.
         num_threads: How many threads play.
+        render_mode: None, or `"rgb_array"`: `get_images` and `render` draw every game, for `VecVideoRecorder`.
+        render_seat: Whose view is drawn: a seat; None for the learner's; `"all"` for every card.
+        render_size: Width and height of the picture of one game in pixels.
 
     Attributes:
         batch: The games; `batch.set_opponents` changes the opponents between two steps.
     """
+
+    _RENDERING: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": RENDER_FPS}
 
     def __init__(
         self,
@@ -59,17 +66,30 @@ class ThreeUpVecEnv(VecEnv):
         reward: Reward = "win",
         seed: SeedLike | None = None,
         num_threads: int = 1,
+        render_mode: str | None = None,
+        render_seat: Viewer = None,
+        render_size: Size = DEFAULT_SIZE,
     ) -> None:
         self.rules = read_rules(rules)
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self._RENDERING)
         self.batch = LearnerBatch(
-            self.rules, num_envs, opponent, weights, seat=seat, reward=reward, seed=seed, num_threads=num_threads
+            self.rules,
+            num_envs,
+            opponent,
+            weights,
+            seat=seat,
+            reward=reward,
+            seed=seed,
+            num_threads=num_threads,
+            track_colors=render_mode is not None,
         )
-        self._values: dict[str, list[Any]] = {"render_mode": [None] * num_envs}
+        self._values: dict[str, list[Any]] = {"render_mode": [render_mode] * num_envs}
         self._actions: npt.NDArray[Any] | None = None
         self._started = np.zeros(num_envs)
         # The first reset shows the games that the constructor dealt.
         self._dealt = True
         super().__init__(num_envs, observation_space(self.rules), action_space(self.rules))
+        self.metadata["render_fps"] = RENDER_FPS  # type: ignore[assignment]  # annotated as if all values were lists
 
     def reset(self) -> VecEnvObs:
         """Start new games, seeded if `seed()` was called; observations, int8 `(N, D)`."""
@@ -124,6 +144,13 @@ class ThreeUpVecEnv(VecEnv):
             if illegal[game]:
                 info["illegal_action"] = True
             self._started[game] = now
+
+    def get_images(self) -> list[npt.NDArray[np.uint8] | None]:
+        """A picture of every game as its learner sees it, or as `render_seat` says, uint8 `(H, W, 3)` each."""
+        if self.render_mode is None:
+            return [None] * self.num_envs
+        frames = (self._renderer.frame(self.batch.game(game), int(seat)) for game, seat in enumerate(self.batch.seat))
+        return [frame for frame in frames if isinstance(frame, np.ndarray)]
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """The masks of all games, bool `(N, A)`."""

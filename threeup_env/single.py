@@ -17,11 +17,14 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidConfigError, ResetNeededError
+from .errors import ResetNeededError
 from .game import Game, _as_index
 from .learner import IllegalAction, LearnerBatch, OpponentSpec, Reward, Seat, read_rules
+from .render.renderer import DEFAULT_SIZE, RENDER_FPS, RENDER_MODES, Frame, Renderer, Size
+from .render.table import Viewer
 from .rules import Rules
 from .spaces import action_space, masked_observation_space, observation_space
+from .watched import WatchedBatch
 
 
 class ThreeUpEnv(gymnasium.Env[Any, Any]):
@@ -43,10 +46,16 @@ class ThreeUpEnv(gymnasium.Env[Any, Any]):
             last place (`learner.last_place_reward`) and `info["illegal_action"]`; `"raise"`: it raises
             `IllegalActionError` and changes nothing.
         mask_in_observation: Whether observations are dicts `{"observation", "action_mask"}`, the plain vector if not.
-        render_mode: None, or `"ansi"`: `render` gives the table as the learner sees it.
+        render_mode: None, `"ansi"` (`render` gives text), `"rgb_array"` (a picture) or `"human"` (a window, drawn anew
+            by `reset` and `step`); see docs/rendering.md. The game is the same, and slower, when it is looked at.
+        render_seat: Whose view is drawn: a seat; None for the learner's; `"all"` for every card.
+        render_size: Width and height of pictures in pixels.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
+    }
 
     def __init__(
         self,
@@ -59,21 +68,22 @@ class ThreeUpEnv(gymnasium.Env[Any, Any]):
         illegal_action: IllegalAction = "end",
         mask_in_observation: bool = False,
         render_mode: str | None = None,
+        render_seat: Viewer = None,
+        render_size: Size = DEFAULT_SIZE,
     ) -> None:
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InvalidConfigError(f"render_mode: {render_mode!r} is wrong; allowed: None, 'ansi'")
         self.rules = read_rules(rules)
         self.render_mode = render_mode
-        self.batch = LearnerBatch(
-            self.rules,
-            1,
-            opponent,
-            weights,
-            seat=seat,
-            reward=reward,
-            illegal_action=illegal_action,
-            autoreset="next",
-            track_colors=render_mode is not None,
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self.metadata)
+        settings: dict[str, Any] = {
+            "seat": seat,
+            "reward": reward,
+            "illegal_action": illegal_action,
+            "autoreset": "next",
+        }
+        self.batch = (
+            LearnerBatch(self.rules, 1, opponent, weights, **settings)
+            if render_mode is None
+            else WatchedBatch(self.rules, opponent, weights, **settings)
         )
         self.observation_space = (
             masked_observation_space(self.rules) if mask_in_observation else observation_space(self.rules)
@@ -101,6 +111,8 @@ class ThreeUpEnv(gymnasium.Env[Any, Any]):
         if seed is not None:
             super().reset(seed=seed)
         self._started = self._running = True
+        if self.render_mode == "human":
+            self.render()
         return self._observe()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -127,6 +139,8 @@ class ThreeUpEnv(gymnasium.Env[Any, Any]):
             self._running = False
             if batch.illegal[0]:
                 info["illegal_action"] = True
+        if self.render_mode == "human":
+            self.render()
         return observation, float(batch.exact_reward[0]), terminated, truncated, info
 
     def _observe(self) -> tuple[Any, dict[str, Any]]:
@@ -158,17 +172,20 @@ class ThreeUpEnv(gymnasium.Env[Any, Any]):
         """A copy of the game as it stands, hidden cards included (`LearnerBatch.game`)."""
         return self.batch.game(0)
 
-    def render(self) -> str | None:
-        """The table as the learner sees it, with `render_mode="ansi"`.
+    def render(self) -> Frame | None:
+        """The table as the learner sees it, or as `render_seat` says: text, a picture, or None and a window.
 
         Raises:
             ResetNeededError: There was no reset.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs an environment made with render_mode='ansi'")
+        batch = self.batch
+        if not isinstance(batch, WatchedBatch):
+            gymnasium.logger.warn("render() needs an environment made with render_mode='ansi', 'rgb_array' or 'human'")
             return None
         if not self._started:
             raise ResetNeededError("render: reset() first")
-        from .render.text import draw_table
+        return self._renderer.frame(self.game, self.seat, batch.log.tell(self._renderer.viewer(self.seat)))
 
-        return draw_table(self.game, self.seat)
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer.close()

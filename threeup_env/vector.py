@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -20,6 +21,8 @@ from gymnasium.vector.utils import batch_space
 
 from .errors import InvalidConfigError, ResetNeededError
 from .learner import IllegalAction, LearnerBatch, OpponentSpec, Reward, Seat, read_rules
+from .render.renderer import BATCH_RENDER_MODES, DEFAULT_SIZE, RENDER_FPS, Frame, Renderer, Size
+from .render.table import Viewer
 from .rules import Rules
 from .spaces import action_space, masked_observation_space, observation_space
 
@@ -50,7 +53,9 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: `NEXT_STEP` (default) or `SAME_STEP`, or their values.
         num_threads: How many threads play.
         copy: Whether arrays are the caller's; if False, they are those of the batch, overwritten by every step.
-        render_mode: None; there is nothing to draw of many games.
+        render_mode: None, `"ansi"` or `"rgb_array"`: `render` gives a text or a picture of every game.
+        render_seat: Whose view is drawn: a seat; None for the learner's; `"all"` for every card.
+        render_size: Width and height of pictures in pixels.
 
     Attributes:
         batch: The games; `batch.set_opponents` changes the opponents between two steps.
@@ -73,12 +78,18 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
         copy: bool = True,
-        render_mode: None = None,
+        render_mode: str | None = None,
+        render_seat: Viewer = None,
+        render_size: Size = DEFAULT_SIZE,
     ) -> None:
         mode = _read_mode(autoreset_mode)
-        if render_mode is not None:
-            raise InvalidConfigError(f"render_mode: {render_mode!r} is wrong; allowed: None")
         self.rules = read_rules(rules)
+        self.metadata = {
+            "render_modes": list(BATCH_RENDER_MODES),
+            "render_fps": RENDER_FPS,
+            "autoreset_mode": mode,
+        }
+        self._renderer = Renderer(render_mode, render_seat, render_size, self.rules, self.metadata)
         self.batch = LearnerBatch(
             self.rules,
             num_envs,
@@ -89,10 +100,10 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
             illegal_action=illegal_action,
             autoreset=self._MODES[mode],  # type: ignore[arg-type]
             num_threads=num_threads,
+            track_colors=render_mode is not None,
         )
         self.num_envs = num_envs
-        self.metadata = {"render_modes": [], "autoreset_mode": mode}
-        self.render_mode = None
+        self.render_mode = render_mode
         self.single_observation_space = (
             masked_observation_space(self.rules) if mask_in_observation else observation_space(self.rules)
         )
@@ -194,6 +205,23 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
         infos["final_obs"], infos["_final_obs"] = observations, ended
         infos["final_info"] = {"action_mask": masks, "_action_mask": ended.copy(), **last}
         infos["_final_info"] = ended.copy()
+
+    def render(self) -> tuple[Frame, ...] | None:
+        """Every game as its learner sees it, or as `render_seat` says: texts, or pictures uint8 `(H, W, 3)`.
+
+        What was done is not kept in many games at once, so it is not shown.
+
+        Raises:
+            ResetNeededError: There was no reset.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs an environment made with render_mode='ansi' or 'rgb_array'")
+            return None
+        if not self._running:
+            raise ResetNeededError("render: reset() first")
+        seats = self.batch.seat.tolist()
+        frames = (self._renderer.frame(self.batch.game(game), seat) for game, seat in enumerate(seats))
+        return tuple(frame for frame in frames if frame is not None)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """The legal actions of each game, bool `(N, A)`; no action where a game is over.

@@ -1,4 +1,4 @@
-"""The command `threeup`: record and replay games, measure and rate agents, measure speed, look up IDs and rules.
+"""The command `threeup`: play, record and replay games, measure and rate agents, measure speed, look up IDs and rules.
 
 Results go to standard output; progress bars and errors to standard error. Exit status: 0; 1 for an error of
 this package or of the system, told in one line; 2 for an option that has a wrong value.
@@ -15,7 +15,7 @@ from .app import app
 
 # In the order in which --help lists the commands.
 # isort: off
-from . import record, replay, evaluate, tournament, exploit, bench, lookup  # noqa: F401
+from . import record, play, replay, evaluate, tournament, exploit, bench, lookup  # noqa: F401
 # isort: on
 
 __all__ = ["app", "main"]

@@ -32,7 +32,7 @@ def record_games(
     ] = None,
 ) -> None:
     """Play games between agents and write their records."""
-    played_rules = _override(rules_of(env), rules)
+    played_rules = override_rules(rules_of(env), rules)
     specs = _split_agents(agents, played_rules.num_players)
     summary = _Summary(specs)
     sequence = np.random.SeedSequence(seed)
@@ -41,7 +41,8 @@ def record_games(
     summary.show(f"{games} games of {env}, written to {out}")
 
 
-def _override(rules: Rules, switches: str | None) -> Rules:
+def override_rules(rules: Rules, switches: str | None) -> Rules:
+    """The rules with some switches changed, written as a JSON object, or none."""
     if switches is None:
         return rules
     try:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..actions import ACTIONS
-from ..cards import CARDS, COLORS, KINDS, NUM_CARDS
+from ..cards import CARD_INDEX, CARDS, COLORS, KINDS, NUM_CARDS
 from ..core.state import NO_CARD, OVER, SABOTAGE_GIVE, SABOTAGE_WANT
 from ..core.turn import draw_offered
 from ..observation import PUBLIC_PHASES
@@ -63,7 +63,7 @@ class Table:
         seats: Every seat, by number.
         player: The seat to decide, or None when the game is over.
         phase: What it decides: one of `PUBLIC_PHASES`, or `"over"`.
-        pile: The discard pile from the bottom.
+        pile: The discard pile from the bottom. (Cards of one kind in the order green, red, blue.)
         removed: Cards out of the game, lowest first (4.3).
         draw_pile: Cards left in the draw pile.
         extras: Extra actions owed (5.1).
@@ -73,6 +73,7 @@ class Table:
         deal: Number of the deal, from 0.
         decisions_left: Decisions to the limit, as everyone can count them (10.1).
         row: Length of the row of one colour on the pile (8.4), with `color_swap`.
+        row_color: Its colour, `"g"`, `"r"` or `"b"`; `""` where there is no row.
         said: The parts already said of an action made in parts, in written form.
         legal: The legal actions, where the viewer is to decide; they tell of the hand.
     """
@@ -92,13 +93,15 @@ class Table:
     row: int
     said: tuple[str, ...]
     legal: tuple[str, ...]
+    row_color: str = ""
 
 
 def look(game: Game, viewer: Viewer) -> Table:
     """The table as `viewer` sees it.
 
     Cards are told with their colours under all rules, for people to look at; where no rule reads colours,
-    the hidden ones of 10.4 stay hidden all the same.
+    the hidden ones of 10.4 stay hidden all the same. A game out of a batch that keeps no colours
+    (`LearnerBatch.game`) has its cards told by kind alone: `"10"` for `"g10"`.
 
     Raises:
         ValueError: `viewer` is no seat, nor None, nor `"all"`.
@@ -113,8 +116,8 @@ def look(game: Game, viewer: Viewer) -> Table:
         seats=tuple(_seat(game, state, seat, viewer) for seat in range(n)),
         player=game.player,
         phase="over" if state.phase == OVER else PUBLIC_PHASES[state.phase],
-        pile=_by_count(state.pile_card),
-        removed=_by_count(state.removed_card),
+        pile=_cards(game, state.pile_card, state.pile),
+        removed=_cards(game, state.removed_card, state.removed),
         draw_pile=int(state.deck_size - state.drawn),
         extras=int(state.extras),
         draw_offered=game.player is not None and bool(_draw_offered(state, game.rules, game.player)),
@@ -125,19 +128,22 @@ def look(game: Game, viewer: Viewer) -> Table:
         row=int(state.row) if game.rules.color_swap else 0,
         said=tuple(_said(game, state, viewer)),
         legal=tuple(game.legal_actions) if viewer in ("all", game.player) and game.player is not None else (),
+        row_color=COLORS[state.row_color] if game.rules.color_swap and state.row else "",
     )
 
 
 def _seat(game: Game, state: np.record, seat: int, viewer: Viewer) -> SeatTable:
     open_to = viewer in ("all", seat)
     if open_to:
-        hand = _by_count(state.hand_card[seat])
+        hand = _cards(game, state.hand_card[seat], state.hand[seat])
     else:
-        counts = state.known[seat].tolist()
-        known = tuple(kind for kind, count in zip(KINDS, counts, strict=True) for _ in range(count))
+        known = _kinds(state.known[seat])
         hand = known + (HIDDEN,) * (int(state.hand_size[seat]) - len(known))
     # Sorted: the order they were chosen in is secret (2.3).
-    up = tuple(CARDS[card] for card in sorted(state.up_card[seat].tolist()) if card != NO_CARD)
+    if game.tracks_colors:
+        up = tuple(CARDS[card] for card in sorted(state.up_card[seat].tolist()) if card != NO_CARD)
+    else:
+        up = _kinds(state.up[seat])
     slots = list(zip(state.down[seat].tolist(), state.down_seen[seat].tolist(), strict=True))[: game.rules.table_cards]
     return SeatTable(
         hand=hand,
@@ -149,9 +155,20 @@ def _seat(game: Game, state: np.record, seat: int, viewer: Viewer) -> SeatTable:
     )
 
 
-def _by_count(counts: npt.NDArray[np.int8]) -> tuple[str, ...]:
-    """Cards, lowest first, from how many there are of each."""
-    return tuple(CARDS[card] for card in np.repeat(_ALL_CARDS, counts).tolist())
+def _cards(game: Game, by_card: npt.NDArray[np.int8], by_kind: npt.NDArray[np.int8]) -> tuple[str, ...]:
+    """Cards, lowest first, from how many there are of each; kinds where the game keeps no colours."""
+    if not game.tracks_colors:
+        return _kinds(by_kind)
+    return tuple(CARDS[card] for card in np.repeat(_ALL_CARDS, by_card).tolist())
+
+
+def _kinds(counts: npt.NDArray[np.int8]) -> tuple[str, ...]:
+    return tuple(kind for kind, count in zip(KINDS, counts.tolist(), strict=True) for _ in range(count))
+
+
+def split_card(card: str) -> tuple[str, str]:
+    """The colour of a written card, `""` where it has none, and its kind: `("g", "10")` for `"g10"`."""
+    return (card[0], card[1:]) if card in CARD_INDEX else ("", card)
 
 
 def _down(card: int, seen: bool, seat: int, viewer: Viewer) -> str:

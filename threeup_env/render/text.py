@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ..cards import CARD_INDEX, KINDS, NUM_COLORS
-from .table import SeatTable, Table, Viewer, look
+from .events import Event
+from .table import SeatTable, Table, Viewer, look, split_card
 
 if TYPE_CHECKING:
     from ..game import Game
 
 NOTHING = "-"
+EVENT_LINES = 8
+"""Decisions told below a table, where nobody asks for more or fewer."""
 
 
 def draw_table(game: Game, seat: Viewer) -> str:
@@ -31,6 +33,11 @@ def draw_table(game: Game, seat: Viewer) -> str:
     return "\n".join(_lines(game, look(game, seat)))
 
 
+def draw_events(events: Sequence[Event], limit: int = EVENT_LINES) -> list[str]:
+    """What was done, a line a decision: the last `limit` of `events`, which `Log.tell` gives as a viewer saw them."""
+    return [f"player {event.seat} {event.text}" for event in events[max(len(events) - limit, 0) :]]
+
+
 def write_cards(cards: Iterable[str]) -> str:
     """Cards side by side, equal neighbours counted: `g7x2 rC`; a dash for none."""
     groups = [(card, len(list(copies))) for card, copies in groupby(cards)]
@@ -42,7 +49,7 @@ def _lines(game: Game, table: Table) -> Iterator[str]:
     deal = f"deal {table.deal + 1} of {rules.rounds}; " if rules.rounds > 1 else ""
     direction = "" if not rules.reverse_ones else "; clockwise" if table.direction > 0 else "; counterclockwise"
     yield f"{deal}player {table.first_player} began; {table.decisions_left} decisions left{direction}"
-    top = KINDS[CARD_INDEX[table.pile[-1]] // NUM_COLORS] if table.pile else NOTHING
+    top = split_card(table.pile[-1])[1] if table.pile else NOTHING
     row = f" (row of {table.row})" if table.row else ""
     yield f"pile {len(table.pile)}: {write_cards(table.pile)}; top {top}{row}; draw pile {table.draw_pile}"
     yield f"removed {len(table.removed)}: {write_cards(table.removed)}"
@@ -70,7 +77,9 @@ def _decision(game: Game, table: Table) -> Iterator[str]:
     outcome = game.outcome
     if outcome is not None:
         places = " ".join(NOTHING if place is None else str(place) for place in outcome.places)
-        yield f"over ({outcome.ended}); places {places}; scores {' '.join(map(str, outcome.scores))}"
+        # A game that an illegal action broke off has no outcome.
+        ended = outcome.ended if any(outcome.places) or outcome.ended == "truncated" else "illegal action"
+        yield f"over ({ended}); places {places}; scores {' '.join(map(str, outcome.scores))}"
         return
     owed = [f"{table.extras} extra owed"] if table.extras else []
     offered = ["draw offered"] if table.draw_offered else []
