@@ -1,4 +1,4 @@
-"""The command `threeup`: record and replay games, measure agents and speed, and look up environments and rules.
+"""The command `threeup`: record, replay and play games, measure agents and speed, look up environments and rules.
 
 Results go to standard output; progress bars and errors to standard error. Exit status: 0; 1 for an error of
 this package or of the system, told in one line; 2 for an option that has a wrong value.
@@ -24,8 +24,15 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from . import __version__
-from .agents import Agent, make_agent
-from .errors import InvalidConfigError, InvalidRulesError, ThreeUpError, UnknownAgentError, UnknownEnvError
+from .agents import Agent, PolicyAgent, agent_names, load_policy, make_agent
+from .errors import (
+    InvalidConfigError,
+    InvalidRecordError,
+    InvalidRulesError,
+    ThreeUpError,
+    UnknownAgentError,
+    UnknownEnvError,
+)
 from .evaluate import evaluate
 from .game import Game
 from .observation import observation_layout
@@ -197,8 +204,19 @@ class _Summary:
 def replay_records(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Records, as `threeup record` writes them.")],
     as_json: JsonOption = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="OUT", help="Write one page to watch the games in, instead.")
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="A", help="With --html: whose choice to show at each decision.")
+    ] = None,
 ) -> None:
     """Check every record of a file and print the games: each decision, then the result."""
+    if html is not None:
+        _write_page(file, html, policy)
+        return
+    if policy is not None:
+        raise InvalidConfigError("--policy: only a page shows what a policy would do; allowed: with --html OUT")
     games = decisions = 0
     for number, record in enumerate(read_records(file)):
         games += 1
@@ -209,6 +227,27 @@ def replay_records(
             sys.stdout.write(write(step) + "\n")
     if not as_json:
         typer.echo(f"{games} games, {decisions} decisions; all follow the rules")
+
+
+def _write_page(file: Path, out: Path, policy: str | None) -> None:
+    """One self-contained page; `out` stays as it was if anything fails before it is written."""
+    from .web.frames import replay_frames
+    from .web.page import write_page
+
+    games = []
+    for number, record in enumerate(read_records(file)):
+        agent = None if policy is None else _as_policy(make_agent(policy, record.rules, seed=0), policy)
+        games.append(replay_frames(record, number, agent) | {"policy": policy})
+    if not games:
+        raise InvalidRecordError(f"{file}: there is no record in this file")
+    out.write_text(write_page(games), "utf-8")
+    typer.echo(f"{len(games)} games, written to {out}")
+
+
+def _as_policy(agent: Agent, name: str) -> PolicyAgent:
+    if not isinstance(agent, PolicyAgent):
+        raise InvalidConfigError(f"--policy: {name!r} tells no probabilities; allowed: a trained policy")
+    return agent
 
 
 def _write_json(step: Step | End) -> str:
@@ -271,6 +310,32 @@ def evaluate_agent(
         return
     rows = [[name, f"{value:.4f}" if isinstance(value, float) else str(value)] for name, value in figures.items()]
     _print_table(None, ["figure", "value"], rows)
+
+
+@app.command("serve")
+def serve_tables(
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to bind to.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes any that is free.")] = 8000,
+    agents: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="FILE", help="Offer this policy file too; may be repeated."),
+    ] = None,
+    allowed_hosts: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="Name the server may be called by; may be repeated."),
+    ] = None,
+    tables: Annotated[int, typer.Option("--tables", min=1, help="Most tables at once.")] = 100,
+    idle: Annotated[float, typer.Option("--idle", min=1, help="Minutes without a request that close a table.")] = 30,
+) -> None:
+    """Play in a browser, with a coach and a viewer of records (docs/web.md)."""
+    from .web import serve  # no other command needs a web server
+
+    named = {name: name for name in agent_names()}
+    for file in agents or ():
+        load_policy(file)  # a file that is none is told now, not at a table
+        if named.setdefault(Path(file).name, file) != file:
+            raise InvalidConfigError(f"--agent: {file!r} is called as another agent; allowed: names of their own")
+    serve(named, host, port, allowed_hosts or (), most_tables=tables, idle_seconds=60 * idle, announce=typer.echo)
 
 
 @app.command("bench")

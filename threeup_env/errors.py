@@ -42,3 +42,19 @@ class InvalidConfigError(ThreeUpError):
 
 class ResetNeededError(ThreeUpError, RuntimeError):
     """A step before the first reset, or after the end of an episode."""
+
+
+class MissingPackageError(ThreeUpError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
+class UnknownSeatError(ThreeUpError):
+    """No seat at a table of the server, or one at a table that is closed."""
+
+
+class NotNowError(ThreeUpError):
+    """A request that is right at another time: another's turn, a decision already made, a game not over."""
+
+
+class BusyServerError(ThreeUpError):
+    """The server has as much to do as it takes on."""
