@@ -22,6 +22,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -361,5 +362,15 @@ def run(
     with socket.create_server((host, port), family=family) as listening:
         name = f"[{host}]" if ":" in host else host
         announce(f"tables at http://{name}:{listening.getsockname()[1]}/ (Ctrl+C ends)")
+        # The first game compiles the rules, if no game ever did: better now than while somebody waits for cards.
+        threading.Thread(target=_play_a_game, daemon=True).start()
         config = uvicorn.Config(make_app(sessions, allowed_hosts), log_level="warning", access_log=False)
         uvicorn.Server(config).run([listening])
+
+
+def _play_a_game() -> None:
+    sessions = Sessions({"greedy": "greedy"})
+    (token,) = sessions.start(Rules.mini(2), [PERSON, "greedy"], seed=0).values()
+    session, seat = sessions.find(token)
+    view = session.view(seat)
+    session.act(seat, view["made"], view["frames"][-1]["table"]["legal"][0])

@@ -100,6 +100,8 @@ def tell_deal(table: Table) -> Effect:
 def write_action(action: str) -> str:
     """An action to read: `play 7 ×2` instead of `play 7x2`."""
     verb, _, what = action.partition(" ")
+    if verb == "flip":
+        return f"turn over 3DOWN card {int(what) + 1}"
     return f"{verb} {what.replace('x', ' ×')}" if verb == "play" else action
 
 
@@ -179,13 +181,13 @@ def _flip(rules: Rules, decision: Decision, slot: int, before: Table, after: Tab
     seat = decision.seat
     laid = _laid(before, after)
     if laid:
-        yield Effect("flip", f"turn over 3DOWN card {slot}: {write_cards(laid)}", seat, laid, 1)
+        yield Effect("flip", f"turn over 3DOWN card {slot + 1}: {write_cards(laid)}", seat, laid, 1)
         yield from _cleared(laid, before, after)
         return
     card = _failed_card(rules, seat, slot, before, after)
     goes = "goes to the hand" if rules.failed_flip == "hand" else "goes back face down"
     shown = "the card" if card == HIDDEN else card
-    yield Effect("fail", f"turn over 3DOWN card {slot} in vain: {shown} {goes}", seat, (card,), 1)
+    yield Effect("fail", f"turn over 3DOWN card {slot + 1} in vain: {shown} {goes}", seat, (card,), 1)
     yield Effect("take", _take_text(before), seat, before.pile, len(before.pile))
 
 

@@ -61,7 +61,7 @@ export class Board {
           "div",
           { class: "piles", "data-zone": `piles-${seat}` },
           h("div", { class: "up", "data-zone": `up-${seat}`, role: "group", "aria-label": "3UP" }, ...this.#places(clicks.up(seat), view.rules.table_cards)),
-          h("div", { class: "down", "data-zone": `down-${seat}`, role: "group", "aria-label": "3DOWN" }, ...clicks.down(seat).map((one) => this.#card(one))),
+          h("div", { class: `down ${it.down.some(isFaceUp) ? "known" : ""}`, "data-zone": `down-${seat}`, role: "group", "aria-label": "3DOWN" }, ...clicks.down(seat).map((one) => this.#card(one))),
         ),
         h("div", { class: `hand ${hand.length > 8 ? "many" : ""}`, "data-zone": `hand-${seat}`, role: "group", "aria-label": "hand" }, ...hand.map((one) => this.#card(one))),
       ),
@@ -174,8 +174,11 @@ export class Board {
         return some.map((card) => ({ card, from: this.#zone(`down-${seat}`), to: hand }));
       case "up":
         return some.map((card) => ({ card, from: from(card), to: this.#zone(`up-${seat}`) }));
-      case "exchange":
-        return some.map((card, i) => (i ? { card, from: pile, to: hand } : { card, from: from(card), to: pile }));
+      case "exchange": {
+        const [put, taken] = cards;
+        const place = this.root.querySelector(`.up [data-card="${taken}"]`);
+        return put ? [{ card: put, from: from(put), to: place }, { card: taken, from: place, to: hand }] : [];
+      }
       case "take":
         return some.map((card) => ({ card, from: pile, to: hand }));
       case "draw":
@@ -242,8 +245,15 @@ export function describeTurn(view) {
     "exchange: give": "exchange a hand card for a 3UP card, or pass",
     "exchange: want": "choose the 3UP card to take up",
   }[table.phase];
-  const color = yours && table.legal[0]?.startsWith("color") ? "say the colour of the card" : what;
-  return (yours ? `Your turn: ${color}.` : `${who} is to ${what}.`) + owed + said;
+  return (yours ? `Your turn: ${yourChoice(table, what)}.` : `${who} is to ${what}.`) + owed + said;
+}
+
+function yourChoice({ legal, extras }, what) {
+  if (legal[0]?.startsWith("color")) return "say the colour of the card";
+  if (legal.every((action) => action === "take")) return "nothing can be played, take the pile";
+  if (legal.every((action) => action.startsWith("flip"))) return "turn over a 3DOWN card";
+  if (extras && legal.includes("draw")) return `${what}; you may draw first`;
+  return what;
 }
 
 /** Which cards and places stand for which legal action. */

@@ -46,7 +46,10 @@ class Setup {
   }
 
   async open() {
+    const button = byId("setup").querySelector("[type=submit]");
     byId("setup-error").textContent = "";
+    button.disabled = true;
+    button.textContent = "Dealing …";
     try {
       const own = Number(byId("own").value);
       const players = Array(this.env.num_players).fill(PERSON);
@@ -61,6 +64,8 @@ class Setup {
     } catch (error) {
       byId("setup-error").textContent = error instanceof SyntaxError ? `Switches: ${error.message}` : error.message;
     }
+    button.disabled = false;
+    button.textContent = "Deal the cards";
   }
 }
 

@@ -76,7 +76,7 @@ class Replay {
 
   async run(on = !this.running) {
     this.running = on;
-    byId("run").replaceChildren(on ? "⏸ Pause" : "▶ Play");
+    byId("run").replaceChildren(on ? "Pause" : "▶ Play");
     byId("run").setAttribute("aria-label", on ? "pause" : "play");
     const game = this.game;
     while (this.running && game === this.game && this.step < game.frames.length - 1) {
