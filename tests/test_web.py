@@ -516,7 +516,7 @@ def test_agents_that_fit(client: TestClient) -> None:
 def test_the_coach_tells_what_the_policy_thinks(client: TestClient, sessions: Sessions) -> None:
     token = start(client)
     view = see(client, token)
-    name = client.get("/api/seat/coach", headers=bearer(token)).json()["coaches"][0]
+    name = client.get("/api/seat/coach", headers=bearer(token)).json()["coaches"][0]["name"]
     answer = client.get("/api/seat/coach", params={"name": name}, headers=bearer(token)).json()
     assert answer["made"] == view["made"]
     assert [one["action"] for one in answer["advice"]] == view["frames"][-1]["table"]["legal"]

@@ -43,7 +43,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..errors import BusyServerError, InvalidConfigError, NotNowError, ThreeUpError, UnknownSeatError
 from ..registration import ENV_RULES, rules_of
 from ..rules import Rules
-from .coach import coach_names, find_policy, make_coach, write_advice
+from .coach import coach_names, describe_coaches, find_policy, make_coach, write_advice
 from .frames import Json, parse_records, replay_frames
 from .session import MOST_DECISIONS, PERSON, GameSession, Sessions
 
@@ -207,8 +207,8 @@ class _Handlers:
         session, seat = self._seat(request)
         name = request.query_params.get("name")
         if name is None:
-            names = await run_in_threadpool(coach_names, self._sessions.agents, session.rules)
-            return _answer({"coaches": names})
+            coaches = await run_in_threadpool(describe_coaches, self._sessions.agents, session.rules)
+            return _answer({"coaches": coaches})
         coach = await run_in_threadpool(make_coach, name, self._sessions.agents, session.rules)
         advice = await run_in_threadpool(
             session.advise, seat, lambda game, seat: write_advice(name, coach.advise(game, seat))

@@ -1,4 +1,8 @@
-"""The coach: what a trained policy thinks of each legal action, from what the seat may know."""
+"""The coach: what a trained policy thinks of each legal action, from what the seat may know.
+
+There may be several coaches at a table. Each tells probabilities (a policy does) or expected results; a page shows what
+they say side by side.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,13 @@ class Advice:
 
     Attributes:
         action: The action in written form.
-        probability: How often it would play it, 0..1.
+        probability: How often the coach would play it, 0..1; None where it does not tell.
         value: The expected result, as the reward `"win"` of the seat (-1/(n-1) to 1); None where it is not estimated.
         visits: Simulations behind the value; None where there are none.
     """
 
     action: str
-    probability: float
+    probability: float | None = None
     value: float | None = None
     visits: int | None = None
 
@@ -79,6 +83,11 @@ def make_coach(name: str, agents: Mapping[str, str], rules: Rules) -> Coach:
         allowed = ", ".join(coach_names(agents, rules)) or "none under these rules"
         raise InvalidConfigError(f"coach {name!r} is unknown or plays by other rules; allowed: {allowed}")
     return PolicyCoach(policy)
+
+
+def describe_coaches(agents: Mapping[str, str], rules: Rules) -> list[Json]:
+    """Who can coach under `rules`: names, and whether each tells `"probabilities"` or `"values"`."""
+    return [{"name": name, "tells": "probabilities"} for name in coach_names(agents, rules)]
 
 
 def write_advice(name: str, advice: Iterable[Advice]) -> Json:

@@ -100,10 +100,12 @@ class Game {
     this.settle(answer, last.table);
     byId("log").setAttribute("aria-live", "polite");
     const { coaches } = await request("/api/seat/coach", { token: this.token });
-    choices(byId("coach-name"), coaches);
-    byId("coach-name").hidden = coaches.length < 2;
-    if (coaches.length === 0) byId("coach-toggle").disabled = true;
-    if (coaches.length === 0) byId("coach-toggle").title = "no trained policy plays these rules";
+    const names = (what) => coaches.filter(({ tells }) => tells === what).map(({ name }) => name);
+    this.searches = names("values");
+    choices(byId("coach-name"), names("probabilities"));
+    byId("coach-name").hidden = names("probabilities").length < 2;
+    byId("coach-toggle").disabled = coaches.length === 0;
+    if (coaches.length === 0) byId("coach-toggle").title = "nobody can advise under these rules";
     this.advise();
     this.poll();
   }
@@ -220,23 +222,33 @@ class Game {
     this.advise();
   }
 
+  /** Ask a policy for probabilities and a search for values, and show each answer when it is there. */
   async advise() {
     const panel = byId("coach");
-    const name = byId("coach-name").value;
-    if (panel.hidden || !name) return;
+    if (panel.hidden) return;
     if (this.view.table.player !== this.view.you) {
       panel.replaceChildren(h("p", { class: "note" }, "Advice comes with your next decision."));
       return;
     }
     const made = this.made;
+    const policy = byId("coach-name").value;
+    const names = [policy, ...this.searches].filter(Boolean);
+    const rows = new Map(this.view.table.legal.map((action) => [action, { action }]));
+    const said = [];
     panel.setAttribute("aria-busy", "true");
-    try {
-      const answer = await request(`/api/seat/coach?name=${encodeURIComponent(name)}`, { token: this.token });
-      if (answer.made === this.made) panel.replaceChildren(drawAdvice(answer.advice, (action) => this.act(action)), note(answer));
-    } catch (error) {
-      if (made === this.made) panel.replaceChildren(h("p", { class: "note" }, error.message));
-    }
-    panel.setAttribute("aria-busy", "false");
+    await Promise.all(
+      names.map(async (name) => {
+        const answer = await request(`/api/seat/coach?name=${encodeURIComponent(name)}`, { token: this.token }).catch((error) => error);
+        if (made !== this.made || policy !== byId("coach-name").value) return;
+        if (answer instanceof Refusal) return panel.append(h("p", { class: "note" }, answer.message));
+        for (const { action, ...figures } of answer.advice) {
+          for (const [key, figure] of Object.entries(figures)) if (figure !== null) rows.get(action)[key] = figure;
+        }
+        said.push(name);
+        panel.replaceChildren(drawAdvice([...rows.values()], (action) => this.act(action)), note([...rows.values()], said));
+      }),
+    );
+    if (made === this.made) panel.setAttribute("aria-busy", "false");
   }
 
   end() {
@@ -268,29 +280,28 @@ class Game {
   }
 }
 
-/** Bars for probabilities and values; the likeliest action stands out. */
+/** Bars for probabilities and values; the likeliest action and the best one stand out. */
 function drawAdvice(advice, onaction) {
-  const likeliest = Math.max(...advice.map(({ probability }) => probability));
-  const valued = advice.some(({ value }) => value !== null);
-  const best = Math.max(...advice.map(({ value }) => value ?? -Infinity));
-  const head = ["action", "probability", ...(valued ? ["expected result"] : [])];
+  const told = (key) => advice.filter((one) => one[key] !== undefined).map((one) => one[key]);
+  const [likeliest, best] = [Math.max(...told("probability")), Math.max(...told("value"))];
+  const head = ["action", ...(told("probability").length ? ["probability"] : []), ...(told("value").length ? ["expected"] : [])];
   const row = ({ action, probability, value, visits }) =>
     h(
       "tr",
       { class: probability === likeliest ? "likeliest" : "" },
       h("th", { scope: "row" }, h("button", { type: "button", onclick: () => onaction(action) }, actionName(action))),
-      h("td", {}, ...drawShare(probability)),
-      valued
-        ? h("td", { class: value === best ? "best" : "", title: visits ? `${visits} simulations` : null }, value === null ? "–" : `${value > 0 ? "+" : ""}${value.toFixed(2)}`)
-        : null,
+      probability === undefined ? null : h("td", {}, ...drawShare(probability)),
+      value === undefined ? null : h("td", { class: value === best ? "value best" : "value", title: `${visits} simulations` }, signed(value)),
     );
   return h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...advice.map(row)));
 }
 
-function note({ coach, advice }) {
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+
+function note(advice, names) {
   const visits = advice.reduce((sum, one) => sum + (one.visits ?? 0), 0);
-  const values = visits ? ` Expected results from ${visits} simulations: +1 is a sure win, the lowest a sure loss.` : "";
-  return h("p", { class: "note" }, `What ${coach} would play, from what you can see.${values}`);
+  const values = visits ? ` Expected: the mean result of ${visits} simulated games, +1 for a win.` : "";
+  return h("p", { class: "note" }, `${names.join(" and ")}, from what you can see.${values}`);
 }
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
