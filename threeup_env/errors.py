@@ -50,3 +50,19 @@ class ResetNeededError(ThreeUpError, RuntimeError):
 
 class ResampleError(ThreeUpError):
     """A game from which no other one can be drawn that looks the same."""
+
+
+class MissingPackageError(ThreeUpError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
+class UnknownSeatError(ThreeUpError):
+    """No seat at a table of the server, or one at a table that is closed."""
+
+
+class NotNowError(ThreeUpError):
+    """A request that is right at another time: another's turn, a decision already made, a game not over."""
+
+
+class BusyServerError(ThreeUpError):
+    """The server has as much to do as it takes on."""

@@ -15,7 +15,7 @@ from .app import app
 
 # In the order in which --help lists the commands.
 # isort: off
-from . import record, play, replay, evaluate, tournament, exploit, bench, lookup  # noqa: F401
+from . import record, play, replay, evaluate, tournament, exploit, serve, bench, lookup  # noqa: F401
 # isort: on
 
 __all__ = ["app", "main"]

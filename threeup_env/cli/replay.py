@@ -10,6 +10,8 @@ from typing import Annotated, Final
 
 import typer
 
+from ..agents import Agent, PolicyAgent, make_agent
+from ..errors import InvalidConfigError, InvalidRecordError
 from ..game import Game
 from ..record import End, GameRecord, Step, read_records
 from ..render.table import look
@@ -25,8 +27,19 @@ ACTION_WIDTH: Final = 11
 def replay_records(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Records, as `threeup record` writes them.")],
     as_json: JsonOption = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="OUT", help="Write one page to watch the games in, instead.")
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="A", help="With --html: whose choice to show at each decision.")
+    ] = None,
 ) -> None:
     """Check every record of a file and print the games: each decision, then the result."""
+    if html is not None:
+        _write_page(file, html, policy)
+        return
+    if policy is not None:
+        raise InvalidConfigError("--policy: only a page shows what a policy would do; allowed: with --html OUT")
     games = decisions = 0
     for number, record in enumerate(read_records(file)):
         games += 1
@@ -37,6 +50,27 @@ def replay_records(
             sys.stdout.write(write(step) + "\n")
     if not as_json:
         typer.echo(f"{games} games, {decisions} decisions; all follow the rules")
+
+
+def _write_page(file: Path, out: Path, policy: str | None) -> None:
+    """One self-contained page; `out` stays as it was if anything fails before it is written."""
+    from ..web.frames import replay_frames
+    from ..web.page import write_page
+
+    games = []
+    for number, record in enumerate(read_records(file)):
+        agent = None if policy is None else _as_policy(make_agent(policy, record.rules, seed=0), policy)
+        games.append(replay_frames(record, number, agent) | {"policy": policy})
+    if not games:
+        raise InvalidRecordError(f"{file}: there is no record in this file")
+    out.write_text(write_page(games), "utf-8")
+    typer.echo(f"{len(games)} games, written to {out}")
+
+
+def _as_policy(agent: Agent, name: str) -> PolicyAgent:
+    if not isinstance(agent, PolicyAgent):
+        raise InvalidConfigError(f"--policy: {name!r} tells no probabilities; allowed: a trained policy")
+    return agent
 
 
 def _write_json(step: Step | End) -> str:
