@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .actions import ACTIONS
-from .agents import Agent, AgentSpec, act_batch, compiled_code, make_agent
+from .agents import Agent, AgentSpec, act_states, compiled_code, make_agent
 from .core import duel
 from .core.choose import EXTERNAL
 from .core.state import STATE, pack_rules
@@ -217,7 +218,8 @@ class _Duel:
                 count = duel.show_waiting(states, self._switches, waiting, side, rows, observations, masks)
                 if count:
                     start = time.perf_counter()
-                    actions = act_batch(self._sides[side], observations[:count], masks[:count])
+                    asked = states[rows[:count]]
+                    actions = act_states(self._sides[side], asked, observations[:count], masks[:count])
                     if side == 0:
                         self.agent_seconds += time.perf_counter() - start
                     wrong = duel.play_waiting(states, self._switches, side, rows[:count], actions, decisions, met_limit)
@@ -261,7 +263,7 @@ def _refusal(agent: Agent, action: int, mask: npt.NDArray[np.int8]) -> str:
 
 
 def _name(spec: AgentSpec) -> str:
-    return repr(spec) if isinstance(spec, Agent) else str(spec)
+    return str(spec) if isinstance(spec, str | os.PathLike) else repr(spec)
 
 
 @contextmanager

@@ -17,18 +17,17 @@ A mix of opponents, drawn anew for each seat of each game, may change between tw
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from .actions import ACTIONS, NUM_ACTIONS
-from .agents import Agent, AgentSpec, act_batch, compiled_code, make_agent
+from .agents import Agent, AgentSpec, act_states, compiled_code, make_agent
 from .cards import POINTS
 from .core import learner as core
+from .core.jit import use_threads
 from .core.random import seed_words
 from .core.single import list_legal
 from .core.state import ENDED, STATE, pack_rules
@@ -381,7 +380,7 @@ class LearnerBatch:
         masks = np.empty((len(rows), self.action_mask.shape[1]), np.int8)
         core.show_games(rows, self._states, self._switches, observations, masks)
         opponent = self._opponents[place]
-        answers = act_batch(opponent, observations, masks)
+        answers = act_states(opponent, self._states[rows], observations, masks)
         row = core.first_illegal(rows, answers, self._states, self._tables)
         if row >= 0:
             game = int(rows[row])
@@ -410,9 +409,10 @@ class LearnerBatch:
         nothing_fixed = ((), None, ())
         player = None if finished else int(state["player"])
         memory = bytearray(state.tobytes())
-        game.__setstate__((self.rules, player, nothing_fixed, memory, [current] * deals, bytearray()))
         # As the batch plays: what it does not track, the copy must not read.
-        game._switches = self._switches
+        tracks_colors = bool(self._switches["track_colors"][0])
+        parts = (self.rules, player, nothing_fixed, memory, [current] * deals, bytearray())
+        game.__setstate__((*parts, False, tracks_colors))
         return game
 
 
@@ -484,14 +484,3 @@ def seed_sequences(seed: Any, count: int) -> list[np.random.SeedSequence | None]
     raise InvalidConfigError(
         f"seed: {seed!r} is wrong; allowed: None, an integer of at least 0, or a sequence of {count} of them"
     )
-
-
-@contextlib.contextmanager
-def use_threads(count: int) -> Iterator[None]:
-    """Let Numba use up to `count` threads, in this Python thread, while the context lasts."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
