@@ -147,7 +147,7 @@ def extras(game: Game) -> int:
 
 
 def decode(game: Game, seat: int) -> dict[str, Any]:
-    """The observation of a seat, each slice turned back into plain Python values by its documented code."""
+    """The observation of a seat, each slice as plain Python values."""
     observation = game.observation(seat)
     views = {part.name: part.view(observation).astype(int) for part in observation_layout(game.rules)}
     return {name: _DECODERS[name](view) for name, view in views.items()}
@@ -157,25 +157,6 @@ def _levels(view: np.ndarray) -> Any:
     for level in range(1, view.shape[-1]):
         assert (view[..., level] <= view[..., level - 1]).all(), "levels fall"
     return view.sum(axis=-1).tolist()
-
-
-def _count(view: np.ndarray) -> Any:
-    count = view.sum(axis=-1)
-    assert (view == np.stack([count >= 1, count >= 2, count >= 3, np.maximum(count - 3, 0)], axis=-1)).all()
-    return count.tolist()
-
-
-def _pair(view: np.ndarray) -> Any:
-    count = view.sum(axis=-1)
-    assert (view == np.stack([count >= 1, np.maximum(count - 1, 0)], axis=-1)).all()
-    return count.tolist()
-
-
-def _size(view: np.ndarray) -> Any:
-    size = 8 * view[..., 6] + view[..., 7]
-    for entry, level in enumerate((1, 2, 3, 4, 6, 10)):
-        assert (view[..., entry] == (size >= level)).all()
-    return size.tolist()
 
 
 def _digits(view: np.ndarray) -> Any:
@@ -203,19 +184,19 @@ def _said(view: np.ndarray) -> Any:
     return said
 
 
-def _flag(view: np.ndarray) -> Any:
+def _number(view: np.ndarray) -> Any:
     return int(view[0])
 
 
 _DECODERS = {
-    "hand": _count,
-    "removed": _count,
-    "up": _pair,
-    "known": _pair,
-    "hand_size": _size,
-    "pile": _pair,
+    "hand": np.ndarray.tolist,
+    "removed": np.ndarray.tolist,
+    "up": np.ndarray.tolist,
+    "known": np.ndarray.tolist,
+    "hand_size": np.ndarray.tolist,
+    "pile": np.ndarray.tolist,
     "top": _one_hot,
-    "draw_pile": _size,
+    "draw_pile": _number,
     "down": np.ndarray.tolist,
     "down_seen": np.ndarray.tolist,
     "seen_kind": _one_hot,
@@ -223,17 +204,17 @@ _DECODERS = {
     "to_play": _one_hot,
     "first_player": _one_hot,
     "phase": _one_hot,
-    "extras": _count,
-    "draw_offered": _flag,
-    "table_clear_2": _flag,
+    "extras": _number,
+    "draw_offered": _number,
+    "table_clear_2": _number,
     "decisions_left": _digits,
-    "direction": _flag,
+    "direction": _number,
     "place": _one_hot,
-    "deal": _size,
+    "deal": _number,
     "total": _digits,
     "lead": np.ndarray.tolist,
     "row": _row,
-    "asking": _flag,
+    "asking": _number,
     "pending_kind": _one_hot,
     "pending_count": _levels,
     "hand_card": np.ndarray.tolist,

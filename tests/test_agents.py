@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,7 +106,7 @@ def test_an_object_with_act_is_an_agent() -> None:
     assert act_batch(agent, np.zeros((3, 4), np.int8), masks).tolist() == [5, 6, 7]
 
 
-@pytest.mark.parametrize("spec", ["", "Greedy", "ppo-9p", "module:factory", "search:many"])
+@pytest.mark.parametrize("spec", ["", "Greedy", "ppo-9p", "module:factory", "search:many", "a:b:c", ":x", "x:"])
 def test_an_unknown_name_is_refused_with_those_that_are_known(spec: str) -> None:
     with pytest.raises(UnknownAgentError, match=f"agent {spec!r} is unknown; allowed: 'random', 'greedy'") as caught:
         make_agent(spec, RULES)
@@ -113,9 +116,69 @@ def test_an_unknown_name_is_refused_with_those_that_are_known(spec: str) -> None
 @pytest.mark.parametrize("spec", [None, 3, 1.5, object(), First, lambda observation, mask: 0], ids=repr)
 def test_what_is_no_agent_is_refused(spec: Any) -> None:
     with pytest.raises(
-        UnknownAgentError, match=r"is no agent; allowed: 'random', 'greedy', 'ppo-2p', the path .*act\("
+        UnknownAgentError, match=r"is no agent; allowed: 'random', 'greedy', 'search', 'ppo-2p', .* the path .*act\("
     ):
         make_agent(spec, RULES)
+
+
+CODE = """
+from threeup_env.agents import RandomAgent
+
+made = []
+
+class Team:
+    first = lambda rules, seed: made.append((rules, seed)) or RandomAgent(seed)
+
+def nothing(rules, seed):
+    return None
+
+def broken(rules, seed):
+    raise RuntimeError("no weights")
+
+def unseeded(rules):
+    return RandomAgent()
+
+number = 3
+"""
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of a module that a user has written."""
+    name = f"agents_of_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(CODE)
+    (tmp_path / f"{name}_broken.py").write_text("1 / 0")
+    (tmp_path / f"{name}_missing.py").write_text("import nowhere_at_all")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield name
+    for module in [module for module in sys.modules if module.startswith(name)]:
+        del sys.modules[module]
+
+
+def test_a_python_path_makes_an_agent(code: str) -> None:
+    agent = make_agent(f"{code}:Team.first", RULES, 7)
+    assert isinstance(agent, RandomAgent)
+    assert sys.modules[code].made == [(RULES, 7)]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("{}:third", r"has no 'third'; allowed: a factory\(rules, seed\)"),
+        ("{}:Team.second", "has no 'second'"),
+        ("{}:number", "3 cannot be called; allowed: a factory"),
+        ("{}:nothing", "None is no agent; allowed: "),
+        ("{}:broken", r"broken\(rules, seed\) failed: RuntimeError\('no weights'\)"),
+        ("{}:unseeded", r"unseeded\(rules, seed\) failed: TypeError"),
+        ("{}_broken:make", "importing .*_broken failed: ZeroDivisionError"),
+        ("{}_missing:make", "importing .*_missing failed: ModuleNotFoundError.*nowhere_at_all"),
+        ("{}_none.inner:make", "is unknown; allowed: 'random', .*; there is no module '.*_none'"),
+        ("{}.inner:make", "is unknown; allowed: 'random', .*; there is no module '.*inner'"),
+    ],
+)
+def test_a_python_path_that_makes_none_is_refused(code: str, path: str, message: str) -> None:
+    with pytest.raises(UnknownAgentError, match=message):
+        make_agent(path.format(code), RULES)
 
 
 def test_an_agent_for_other_rules_is_refused() -> None:

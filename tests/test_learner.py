@@ -13,7 +13,8 @@ import pytest
 
 from threeup_env.aec import ThreeUpAEC
 from threeup_env.agents import GreedyAgent
-from threeup_env.cards import STANDARD_DECK
+from threeup_env.cards import NUM_COLORS, NUM_KINDS, STANDARD_DECK
+from threeup_env.core.state import NO_CARD
 from threeup_env.errors import (
     IllegalActionError,
     InvalidConfigError,
@@ -491,3 +492,21 @@ def test_unknown_opponents_are_named() -> None:
         LearnerBatch(Rules.standard(3), 2, "clever")
     with pytest.raises(UnknownAgentError, match="allowed"):
         LearnerBatch(Rules.standard(3), 2, GreedyAgent(Rules.standard(2)))
+
+
+@pytest.mark.parametrize("rules", [Rules.standard(2), Rules.house(4)], ids=["standard", "house"])
+def test_hidden_cards_are_the_hands_of_the_others_and_all_3down_cards(rules: Rules) -> None:
+    batch = LearnerBatch(rules, 8, "random", seed=3, seat="rotate")
+    rng = np.random.default_rng(1)
+    n = rules.num_players
+    for _ in range(40):
+        hidden = batch.hidden_cards().reshape(8, 2 * n - 1, NUM_KINDS)
+        for index in range(8):
+            state, seat = batch._states[index], int(batch.seat[index])
+            order = [(seat + distance) % n for distance in range(n)]
+            assert hidden[index, : n - 1].tolist() == state["hand"][order[1:]].tolist()
+            for row, other in zip(hidden[index, n - 1 :], order, strict=True):
+                kinds = [card // NUM_COLORS for card in state["down"][other].tolist() if card != NO_CARD]
+                assert row.tolist() == np.bincount(kinds, minlength=NUM_KINDS).tolist()
+        legal = [rng.choice(np.flatnonzero(mask)) for mask in batch.action_mask]
+        batch.step(np.array(legal))

@@ -1,4 +1,4 @@
-"""The observation: its table, its codes, and its shape under all rules."""
+"""The observation: its table, its numbers, and its shape under all rules."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_no_such_seat(seat: int) -> None:
         Game(Rules(2), seed=1).observation(seat)
 
 
-# The codes: every number that can occur has its own, within the bounds
+# Every number that can occur is there, within the bounds
 
 
 def within(game: Game, seat: int) -> bool:

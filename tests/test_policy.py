@@ -27,7 +27,7 @@ SIZE = observation_layout(RULES).size
 
 def random_weights(seed: int = 0, rules: Rules = RULES, network: MLP = NETWORK) -> dict[str, npt.NDArray[np.float32]]:
     generator = np.random.default_rng(seed)
-    shapes = network.tensors(observation_layout(rules).size, rules.num_actions)
+    shapes = network.tensors(observation_layout(rules), rules.num_actions)
     return {name: generator.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
 
 

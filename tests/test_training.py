@@ -20,12 +20,14 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
 from tests.test_policy import positions
 from threeup_env import Rules
 from threeup_env.agents import load_policy
 from threeup_env.cards import NUM_KINDS
 from threeup_env.errors import InvalidConfigError, ThreeUpError
+from threeup_env.evaluate import evaluate
 from threeup_env.observation import observation_layout
 from threeup_env.registration import rules_of
 from training import train as module
@@ -33,6 +35,8 @@ from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import Config, Schedule, load_config, make_config
 from training.encodings import ENCODINGS
 from training.metrics import METRICS
+from training.networks import ActorCritic, policy_arguments
+from training.ppo import Rollout, draw, forward
 from training.train import CHECKPOINT, POLICY, RESULT, choose_folder, main, make_run, train
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,6 +92,8 @@ def test_a_run_tells_how_it_went(finished: Path) -> None:
     result = json.loads((finished / RESULT).read_text())
     assert [one["opponent"] for one in result["evaluations"]] == ["greedy", "random"]
     assert [one["games"] for one in result["evaluations"]] == [40, 40]
+    again = evaluate("ThreeUp/2p-v0", str(finished / POLICY), "greedy", 40, 1)
+    assert result["evaluations"][0]["win_rate"] == again.win_rate
     assert os.listdir(finished / "tensorboard")
     assert make_config(yaml.safe_load((finished / "config.yaml").read_text())) == small()
 
@@ -153,9 +159,13 @@ def test_a_finished_run_is_only_measured_again(finished: Path) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_numpy_plays_what_torch_learnt(shared: bool) -> None:
-    run = make_run(small(network={"hidden": [16, 8], "shared": shared}))
-    observations, masks = positions(200)
+@pytest.mark.parametrize("kind", ["mlp", "kinds"])
+@pytest.mark.parametrize("env", ["ThreeUp/2p-v0", "ThreeUp/House-3p-v0"])
+def test_numpy_plays_what_torch_learnt(env: str, kind: str, shared: bool) -> None:
+    run = make_run(small(env=env, network={"kind": kind, "units": 5, "hidden": [16, 8], "shared": shared}))
+    run.ppo.collect(run.env.batch, run.league.record)
+    run.ppo.train()  # away from the first weights, some of which are zero
+    observations, masks = positions(200, rules_of(env))
     agent = module.player(run)
     with torch.no_grad():
         distribution = run.ppo.policy.get_distribution(torch.from_numpy(observations), masks != 0)
@@ -164,20 +174,108 @@ def test_numpy_plays_what_torch_learnt(shared: bool) -> None:
 
 
 def test_the_lean_update_is_the_one_of_maskable_ppo() -> None:
-    """The same weights after a rollout, but for rounding."""
-    weights = []
-    for update in (module.LeanMaskablePPO.train, MaskablePPO.train):
-        run = make_run(small(learning_rate=1e-3, clip_range=0.05))
-        silent = module._Silent()
-        silent.init_callback(run.ppo)
-        for _ in range(2):
-            run.ppo.collect_rollouts(run.env, silent, run.ppo.rollout_buffer, 32)
-            update(run.ppo)
-        weights.append(torch.cat([parameter.detach().flatten() for parameter in run.ppo.policy.parameters()]))
-    torch.testing.assert_close(weights[0], weights[1], atol=2e-5, rtol=1e-4)
+    """The same estimates and the same weights after a rollout, but for rounding."""
+    # One batch, as the two put the rows of a rollout in different orders.
+    settings = {"learning_rate": 1e-3, "clip_range": 0.05, "batch_size": 512}
+    lean, plain = make_run(small(**settings)), make_run(small(**settings))
+    for _ in range(2):
+        lean.ppo.collect(lean.env.batch, lean.league.record)
+        rollout = lean.ppo.rollout
+        with torch.no_grad():
+            last_values = plain.ppo.policy.predict_values(torch.from_numpy(lean.env.batch.observation))
+        buffer = filled_buffer(plain.ppo, rollout, last_values)
+        torch.testing.assert_close(torch.from_numpy(buffer.advantages), rollout.advantages)
+        torch.testing.assert_close(torch.from_numpy(buffer.returns), rollout.returns)
+        lean.ppo.train()
+        MaskablePPO.train(plain.ppo)
+        for ours, theirs in zip(lean.ppo.policy.parameters(), plain.ppo.policy.parameters(), strict=True):
+            torch.testing.assert_close(ours, theirs, atol=2e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("encoding", ["counts", "scaled", "unary"])
+def filled_buffer(ppo: module.LeanMaskablePPO, rollout: Rollout, last_values: torch.Tensor) -> MaskableRolloutBuffer:
+    """SB3's buffer with the same rollout in it."""
+    buffer = ppo.rollout_buffer
+    assert isinstance(buffer, MaskableRolloutBuffer)
+    buffer.reset()
+    starts = np.ones(rollout.ends.shape[1])
+    for step in range(len(rollout.actions)):
+        buffer.add(
+            rollout.observations[step].numpy(),
+            rollout.actions[step, :, None].numpy(),
+            rollout.rewards[step].numpy(),
+            # A game that ended before the rollout began makes no difference to it.
+            starts,
+            rollout.values[step],
+            rollout.log_probs[step],
+            action_masks=rollout.masks[step].numpy(),
+        )
+        starts = rollout.ends[step].numpy()
+    buffer.compute_returns_and_advantage(last_values, starts)
+    return buffer
+
+
+def test_a_truncated_game_counts_as_if_it_went_on() -> None:
+    """6.3: the reward of a game cut at its limit is 0, and the value of its last position stands for the rest."""
+    rules = Rules(2, max_decisions=12, at_limit="truncate")
+    env = module.ThreeUpVecEnv(rules, 8, "greedy", seed=1)
+    config = small(games=8, batch_size=64)
+    ppo = module.LeanMaskablePPO(ActorCritic, env, n_steps=32, policy_kwargs=policy_arguments(config, rules))
+    cut = []
+
+    def check(batch: Any) -> None:
+        if batch.truncated.any():
+            finals = torch.from_numpy(batch.final_observation[batch.truncated])
+            cut.append(
+                (
+                    batch.truncated.copy(),
+                    ppo.gamma * forward(ppo.policy, finals, torch.zeros(len(finals), 0), "float32")[1],
+                )
+            )
+
+    with torch.inference_mode():
+        ppo.collect(env.batch, check)
+    steps = [step for step in range(32) if ppo.rollout.ends[step].any()]
+    assert len(cut) == len(steps) > 0
+    for step, (games, values) in zip(steps, cut, strict=True):
+        torch.testing.assert_close(ppo.rollout.rewards[step, torch.from_numpy(games)], values)
+
+
+def test_draws_follow_the_probabilities() -> None:
+    torch.manual_seed(1)
+    probabilities = torch.tensor([0.0, 0.5, 0.0, 0.3, 0.2, 0.0]).repeat(20_000, 1)
+    counts = torch.bincount(draw(probabilities), minlength=6)
+    assert counts[[0, 2, 5]].tolist() == [0, 0, 0]
+    # Five standard deviations of a share are less than 2 points.
+    torch.testing.assert_close(counts / 20_000, probabilities[0], atol=0.02, rtol=0)
+
+
+def test_a_critic_that_sees_all_hands(tmp_path: Path) -> None:
+    """The file holds the policy alone, and says how it was trained."""
+    network = {"hidden": [16, 8], "shared": True, "critic_units": 4}
+    policy = load_policy(train(small(network=network, steps=1024), tmp_path, quiet=True))
+    assert policy.header.observation_size == observation_layout(Rules.standard(2)).size
+    assert policy.header.training["config"]["network"]["critic_units"] == 4
+    assert policy.header.network == {"kind": "mlp", "hidden": [16, 8]}
+
+
+def test_the_policy_does_not_see_what_the_critic_sees() -> None:
+    run = make_run(small(network={"hidden": [16, 8], "shared": True, "critic_units": 4}))
+    observations = torch.from_numpy(run.env.batch.observation)
+    hidden = torch.from_numpy(run.env.batch.hidden_cards())
+    with torch.no_grad():
+        logits, values = forward(run.ppo.policy, observations, hidden, "float32")
+        others, judged = forward(run.ppo.policy, observations, hidden.flip(0), "float32")
+    torch.testing.assert_close(logits, others, rtol=0, atol=0)
+    assert not torch.equal(values, judged)
+
+
+def test_half_the_digits_train_as_well(tmp_path: Path) -> None:
+    policy = train(small(precision="bfloat16"), tmp_path, quiet=True)
+    assert load_policy(policy).header.training["config"]["precision"] == "bfloat16"
+    assert all(np.isfinite(row["value_loss"]) for row in metrics(tmp_path))
+
+
+@pytest.mark.parametrize("encoding", ["scaled", "codes", "unary"])
 def test_other_encodings_train_but_are_not_saved(tmp_path: Path, encoding: str) -> None:
     assert train(small(encoding=encoding, steps=512), tmp_path, quiet=True) == tmp_path
     assert "win_rate/greedy" in metrics(tmp_path)[-1]
@@ -198,9 +296,12 @@ def test_encodings_lose_nothing(rules: Rules) -> None:
 def test_encodings_show_counts_as_they_say() -> None:
     rules = Rules.standard(2)
     observations, _ = positions(400, rules)
-    hand = observation_layout(rules)["hand"].view(observations).sum(axis=2)
+    hand = observation_layout(rules)["hand"].view(observations)
     features = {name: make(rules)(torch.from_numpy(observations).float()).numpy() for name, make in ENCODINGS.items()}
-    np.testing.assert_array_equal(features["counts"][:, :NUM_KINDS], hand)
+    np.testing.assert_array_equal(features["default"], observations)
+    codes = features["codes"][:, : NUM_KINDS * 4].reshape(-1, NUM_KINDS, 4)
+    np.testing.assert_array_equal(codes.sum(axis=2), hand)
+    np.testing.assert_array_equal(codes[:, :, :3], np.arange(3) < hand[:, :, None])
     np.testing.assert_allclose(features["scaled"][:, :NUM_KINDS], hand / 7, rtol=1e-6)
     unary = features["unary"][:, : NUM_KINDS * 7].reshape(-1, NUM_KINDS, 7)
     np.testing.assert_array_equal(unary, np.arange(7) < hand[:, :, None])
@@ -233,8 +334,11 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"stepz": 3}, r"'stepz' \(here 3\) is no key; allowed: env, seed, threads, steps"),
-        ({"network": {"hiden": [3]}}, r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, hidden, shared"),
+        ({"stepz": 3}, r"'stepz' \(here 3\) is no key; allowed: env, seed, threads, precision, steps"),
+        (
+            {"network": {"hiden": [3]}},
+            r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, units, hidden, shared",
+        ),
         ({"learning_rate": {"begin": 3}}, r"learning_rate\.start: missing.*'learning_rate\.begin'"),
         ({"steps": None}, "steps: None is wrong; .*integer"),
         ({"steps": "many"}, "steps: 'many' is wrong"),
@@ -245,7 +349,7 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
         ({"discount": float("nan")}, "discount: nan is wrong"),
         ({"learning_rate": -1}, "learning_rate: .* goes below 0"),
         ({"learning_rate": {"start": 1, "shape": "square"}}, r"learning_rate\.shape: 'square' is wrong; .*'cosine'"),
-        ({"encoding": "binary"}, "encoding: 'binary' is wrong; .*'default', 'counts', 'scaled' or 'unary'"),
+        ({"encoding": "binary"}, "encoding: 'binary' is wrong; .*'default', 'scaled', 'codes' or 'unary'"),
         ({"network": {"kind": "cnn"}}, r"network\.kind: 'cnn' is wrong"),
         ({"network": {"hidden": [0]}}, r"network\.hidden\.0: 0 is wrong"),
         ({"reward": "money"}, "reward: 'money' is wrong"),

@@ -232,6 +232,24 @@ class EndIllegalWrapper(TerminateIllegalWrapper[str, Any, Any]):
             env.forfeit(self._illegal_value)
 
 
+class InOrderWrapper(OrderEnforcingWrapper[str, Any, Any]):
+    """PettingZoo's wrapper for calls out of order, with a shorter way to what `last` tells.
+
+    PettingZoo fetches each of its parts through every wrapper, which takes longer than the game does.
+    """
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Observation (None unless `observe`), rewards since its last step, ends and info of the agent to decide."""
+        if not self._has_reset:
+            return super().last(observe)
+        told: tuple[Any, float, bool, bool, dict[str, Any]] = self.env.unwrapped.last(observe)
+        return told
+
+    def __str__(self) -> str:
+        """The name of the game."""
+        return str(self.env)
+
+
 def make_env(
     rules: Rules | Mapping[str, Any] | None = None,
     *,
@@ -249,4 +267,4 @@ def make_env(
     """
     raw = ThreeUpAEC(rules, reward=reward, render_mode=render_mode)
     penalty = last_place_reward(raw.rules, reward) if illegal_reward is None else float(illegal_reward)
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(EndIllegalWrapper(raw, illegal_reward=penalty)))
+    return InOrderWrapper(AssertOutOfBoundsWrapper(EndIllegalWrapper(raw, illegal_reward=penalty)))

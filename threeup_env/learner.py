@@ -25,9 +25,10 @@ import numpy.typing as npt
 
 from .actions import ACTIONS, NUM_ACTIONS
 from .agents import Agent, AgentSpec, act_states, compiled_code, make_agent
-from .cards import POINTS
+from .cards import NUM_KINDS, POINTS
 from .core import learner as core
 from .core.jit import use_threads
+from .core.oracle import write_all_hidden
 from .core.random import seed_words
 from .core.single import list_legal
 from .core.state import ENDED, STATE, pack_rules
@@ -172,6 +173,7 @@ class LearnerBatch:
         self._codes = np.zeros(0, np.int64)
         self._draws = np.zeros((0, 2), np.int64)
         self._tables["standing"] = core.FINISHED
+        self._tables["last_agent"] = core.GONE
         self.set_opponents(opponent, weights)
         self._ready = False
         self.reset(np.random.SeedSequence() if seed is None else seed)
@@ -185,6 +187,23 @@ class LearnerBatch:
     def last_seat(self) -> npt.NDArray[np.int8]:
         """The learner's seat in the last game that ended in each place, int8 `(N,)`."""
         return self._tables["last_seat"].copy()
+
+    @property
+    def last_opponents(self) -> npt.NDArray[np.int32]:
+        """Who held the seats of the last game that ended in each place, int32 `(N, n)`: indices of `opponents`.
+
+        -1 stands for the learner, -5 for an opponent that is in the list no more.
+        """
+        return self._tables["last_agent"][:, : self.rules.num_players].copy()
+
+    def hidden_cards(self) -> npt.NDArray[np.int8]:
+        """What the learner may not know, in a new array, int8 `(N, (2n - 1) 13)`: for critics, never to act on.
+
+        The hands of the others by kind, then the 3DOWN cards of all, in playing order from the learner.
+        """
+        rows = np.empty((self.num_envs, (2 * self.rules.num_players - 1) * NUM_KINDS), np.int8)
+        write_all_hidden(self._states, self._tables, self._switches, rows)
+        return rows
 
     @property
     def steps(self) -> npt.NDArray[np.int64]:
@@ -253,6 +272,11 @@ class LearnerBatch:
         for place, one in kept.items():
             moved[agent == place] = place_of[id(one)]
         self._tables["agent"] = np.where(playing[:, None], moved, core.LEARNER)
+        last = self._tables["last_agent"]
+        self._tables["last_agent"] = [
+            [place if place < 0 else place_of.get(id(self._opponents[place]), core.GONE) for place in row]
+            for row in last.tolist()
+        ]
         self._opponents = pool
         self._codes = np.array([compiled_code(one) for one in pool], np.int64)
         self._draws = np.array(

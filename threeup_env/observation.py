@@ -6,14 +6,8 @@ scores, a direction that never turns) are left out, so the length depends on the
 
 Seats are relative: row 0 is the observer, row k the k-th next seat clockwise, as `target k` counts them.
 
-Three codes turn a count into small entries without losing its value (compared with others in docs/environments.md):
-
-- **count**: `[c >= 1, c >= 2, c >= 3, max(c - 3, 0)]`. The first three tell apart what the rules do (three
-  clear a pile), the last keeps the rest.
-- **pair**: `[c >= 1, max(c - 1, 0)]`.
-- **size**: `[s >= 1, s >= 2, s >= 3, s >= 4, s >= 6, s >= 10, s // 8, s % 8]`, for numbers of cards.
-
-Large numbers (decisions left, totals) are written in base 8, lowest digit first.
+Every number of cards is one entry, as it is. Large numbers (decisions left, totals) are written in base 8,
+lowest digit first. Kinds, seats and phases are one-hot.
 """
 
 from __future__ import annotations
@@ -33,14 +27,8 @@ from .cards import MAX_COPIES, NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
 if TYPE_CHECKING:
     from .rules import Rules
 
-ENCODING: Final = "threeup-observation/1"
+ENCODING: Final = "threeup-observation/2"
 """The version of this table: a policy file says which one it was trained on."""
-COUNT_CODE: Final = 4
-"""Entries of the count code."""
-PAIR_CODE: Final = 2
-"""Entries of the pair code."""
-SIZE_CODE: Final = 8
-"""Entries of the size code."""
 BASE_BITS: Final = 3
 BASE: Final = 1 << BASE_BITS
 """Base of large numbers."""
@@ -74,11 +62,11 @@ class Part(IntEnum):
     REMOVED = auto()
     UP = auto()
     KNOWN = auto()
-    HAND_SIZE = auto()
     DRAW_PILE = auto()
     EXTRAS = auto()
     PILE = auto()
     TOP = auto()
+    HAND_SIZE = auto()
     DOWN = auto()
     TO_PLAY = auto()
     FIRST_PLAYER = auto()
@@ -220,23 +208,22 @@ def limit_digits(max_decisions: int) -> int:
 def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
     """Each part that the rules have: shape, largest value, meaning."""
     n = rules.num_players
-    size_high = max(rules.deck_size // BASE, BASE - 1)
     in_parts = rules.color_swap or rules.sabotage
     phases = PUBLIC_PHASES if in_parts else ("set-up", "turn")
-    yield Part.HAND, (NUM_KINDS, COUNT_CODE), MAX_COPIES - 3, "own hand by kind, count code (10.3)"
-    yield Part.REMOVED, (NUM_KINDS, COUNT_CODE), MAX_COPIES - 3, "removed cards by kind, count code (4.3)"
+    yield Part.HAND, (NUM_KINDS,), MAX_COPIES, "own hand by kind (10.3)"
+    yield Part.REMOVED, (NUM_KINDS,), MAX_COPIES, "removed cards by kind (4.3)"
     yield (
         Part.UP,
-        (n, NUM_KINDS, PAIR_CODE),
-        rules.table_cards - 1 or 1,
-        "3UP cards of each seat by kind, pair code; before the reveal the observer's own alone (2.3)",
+        (n, NUM_KINDS),
+        rules.table_cards,
+        "3UP cards of each seat by kind; before the reveal the observer's own alone (2.3)",
     )
-    yield Part.KNOWN, (n, NUM_KINDS, PAIR_CODE), MAX_COPIES - 1, "cards known to lie in each hand, pair code (10.2)"
-    yield Part.HAND_SIZE, (n, SIZE_CODE), size_high, "cards in each hand, size code"
-    yield Part.DRAW_PILE, (SIZE_CODE,), size_high, "cards in the draw pile, size code"
-    yield Part.EXTRAS, (COUNT_CODE,), MOST_EXTRAS - 3, "extra actions owed, count code (5.1)"
-    yield Part.PILE, (NUM_NUMBERS, PAIR_CODE), 1, "discard pile by number, pair code; it lies in rising order (3.2)"
+    yield Part.KNOWN, (n, NUM_KINDS), MAX_COPIES, "cards known to lie in each hand, by kind (10.2)"
+    yield Part.DRAW_PILE, (1,), rules.deck_size, "cards in the draw pile"
+    yield Part.EXTRAS, (1,), MOST_EXTRAS, "extra actions owed (5.1)"
+    yield Part.PILE, (NUM_NUMBERS,), 2, "discard pile by number; it lies in rising order (3.2)"
     yield Part.TOP, (NUM_NUMBERS,), 1, "kind on top of the pile, one-hot; zeros when it is empty"
+    yield Part.HAND_SIZE, (n,), rules.deck_size, "cards in each hand"
     yield Part.DOWN, (n, rules.table_cards), 1, "3DOWN slots of each seat that hold a card"
     yield Part.TO_PLAY, (n,), 1, "whose decision it is, one-hot; zeros when the game is over"
     yield Part.FIRST_PLAYER, (n,), 1, "first player of the deal, one-hot (2.4)"
@@ -257,7 +244,7 @@ def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
     if rules.play_on:
         yield Part.PLACE, (n, n), 1, "place of each seat that is out, one-hot (6.2)"
     if rules.rounds > 1:
-        yield Part.DEAL, (SIZE_CODE,), max(rules.rounds // BASE, BASE - 1), "deals finished, size code (8.7)"
+        yield Part.DEAL, (1,), rules.rounds, "deals finished (8.7)"
         yield Part.TOTAL, (n, TOTAL_DIGITS), BASE - 1, "points of each seat in the match so far, base 8 (8.7)"
         leads = ", ".join(map(str, LEADS))
         yield Part.LEAD, (n, len(LEADS)), 1, f"whether a seat's total less the observer's is more than {leads}"
@@ -272,14 +259,14 @@ def _parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
 
 def _color_parts(rules: Rules) -> Iterator[tuple[Part, tuple[int, ...], int, str]]:
     """The parts that `color_swap` adds (8.4): colours of the cards, the row, and what is said of an action in parts."""
-    yield Part.HAND_CARD, (NUM_CARDS,), MAX_COPIES, "own hand by card (kind, then colour), counts"
-    yield Part.REMOVED_CARD, (NUM_CARDS,), MAX_COPIES, "removed cards by card, counts"
-    yield Part.PILE_CARD, (NUM_NUMBERS * NUM_COLORS,), 2, "discard pile by card, counts"
+    yield Part.HAND_CARD, (NUM_CARDS,), MAX_COPIES, "own hand by card (kind, then colour)"
+    yield Part.REMOVED_CARD, (NUM_CARDS,), MAX_COPIES, "removed cards by card"
+    yield Part.PILE_CARD, (NUM_NUMBERS * NUM_COLORS,), 2, "discard pile by card"
     yield (
         Part.UP_CARD,
         (rules.num_players, NUM_CARDS),
         rules.table_cards,
-        "3UP cards of each seat by card, counts; before the reveal the observer's own alone (2.3)",
+        "3UP cards of each seat by card; before the reveal the observer's own alone (2.3)",
     )
     if rules.failed_flip == "stay":
         yield Part.SEEN_COLOR, (rules.table_cards, NUM_COLORS), 1, "own seen 3DOWN cards, colour one-hot"

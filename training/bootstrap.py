@@ -53,7 +53,7 @@ class Profile(NamedTuple):
 
 
 TRAIN = Profile("train", ("--editable", ".[train]"))
-TEST = Profile("test", ("--editable", ".[train]", "--group", "dev"))
+TEST = Profile("test", ("--editable", ".[train,tournament]", "--group", "dev"))
 
 
 class BootstrapError(Exception):

@@ -21,7 +21,7 @@ PAST: Final = "past"
 
 Number = Annotated[float, Field(strict=False, allow_inf_nan=False)]
 """YAML reads 7e-4 as text; text that is a number is one here."""
-Encoding = Literal["default", "counts", "scaled", "unary"]
+Encoding = Literal["default", "scaled", "codes", "unary"]
 
 
 class _Settings(BaseModel):
@@ -60,12 +60,16 @@ Units = Annotated[int, Field(ge=1, le=65_536)]
 class NetworkSettings(_Settings):
     """The network of policy and value."""
 
-    kind: Literal["mlp"] = "mlp"
-    """A kind of `training.networks`."""
+    kind: Literal["mlp", "kinds"] = "mlp"
+    """A kind of `threeup_env.agents.networks`: plain layers, or kinds of card as tokens."""
+    units: Units = 16
+    """Units of a token (`kinds`)."""
     hidden: Annotated[tuple[Units, ...], Field(strict=False, max_length=16)] = (256, 256)
     """Units of each hidden layer."""
     shared: bool = False
     """Whether policy and value have the hidden layers in common, or each its own."""
+    critic_units: Annotated[int, Field(ge=0, le=65_536)] = 0
+    """Units of a hidden layer of the value alone, which is shown all hands too; 0: it sees what the policy sees."""
 
 
 class SnapshotSettings(_Settings):
@@ -75,6 +79,10 @@ class SnapshotSettings(_Settings):
     """Rollouts between two snapshots."""
     keep: Annotated[int, Field(ge=1)] = 10
     """How many of them are kept; the oldest goes first."""
+    priority: Literal["uniform", "losing"] = "losing"
+    """Whether all of them come equally often as `past`, or those more often that the learner loses to."""
+    power: Annotated[Number, Field(ge=0)] = 2.0
+    """How much more often: the share of games not won, to this power."""
 
 
 class EvaluationSettings(_Settings):
@@ -101,6 +109,8 @@ class Config(_Settings):
     """Seed of weights, games and draws."""
     threads: Annotated[int, Field(ge=1)] = 2
     """Threads of torch: results are the same again only with the same number."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """In what the matrix products of training are computed; bfloat16 is fast where the processor has it (AMX)."""
     steps: Annotated[int, Field(ge=1)]
     """Decisions of the learner to train for, rounded up to whole rollouts."""
 
@@ -158,6 +168,11 @@ class Config(_Settings):
                         make_agent(name, ENV_RULES[self.env])
                     except ThreeUpError as error:
                         raise InvalidConfigError(f"{key}: {error}") from None
+        if self.network.kind == "kinds" and (self.encoding != "default" or not self.network.hidden):
+            raise InvalidConfigError(
+                f"network.kind: 'kinds' with encoding {self.encoding!r} and hidden {self.network.hidden}; "
+                "allowed: encoding 'default' and at least one hidden layer"
+            )
         if self.batch_size > self.games * self.rollout:
             raise InvalidConfigError(
                 f"batch_size: {self.batch_size} is more than a rollout holds; allowed: at most games * rollout = "

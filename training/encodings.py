@@ -1,12 +1,13 @@
 """Other ways to show counts to a network, made from the default observation: for comparing encodings.
 
-Every code of the observation layout keeps the value of what it codes, so each of these transforms is lossless:
+In the default every number of cards is one entry, as it is. These say the same in other ways:
 
-- `counts`: every count is one number, as it is.
-- `scaled`: every count is one number between 0 and 1.
-- `unary`: every count c is a row of as many entries as it may have at most; entry i is 1 where c > i.
+- `scaled`: the largest value of every entry is 1.
+- `codes`: a count c is `[c >= 1, c >= 2, c >= 3, max(c - 3, 0)]`, or `[c >= 1, max(c - 1, 0)]` where it is mostly
+  small, and a size s, which may be large, is `[s >= 1, s >= 2, s >= 3, s >= 4, s >= 6, s >= 10, s // 8, s % 8]`.
+- `unary`: every number c is a row of as many entries as it may have at most; entry i is 1 where c > i.
 
-In all three, what is no count stays as it is; the decisions left are a share of the limit in the first two.
+In `codes`, what is no count stays as it is.
 """
 
 from __future__ import annotations
@@ -15,31 +16,15 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 
-from threeup_env.cards import MAX_COPIES
-from threeup_env.observation import BASE, COUNT_CODE, MOST_EXTRAS, PAIR_CODE, SIZE_CODE, Layout, observation_layout
+from threeup_env.observation import observation_layout
 from threeup_env.rules import Rules
 
-_COUNT: Final = (1, 1, 1, 1)
-_PAIR: Final = (1, 1)
-_SIZE: Final = (0, 0, 0, 0, 0, 0, BASE, 1)
-assert (len(_COUNT), len(_PAIR), len(_SIZE)) == (COUNT_CODE, PAIR_CODE, SIZE_CODE)
-
-_CODES: Final[Mapping[str, tuple[tuple[int, ...], Callable[[Rules], int]]]] = {
-    "hand": (_COUNT, lambda rules: MAX_COPIES),
-    "removed": (_COUNT, lambda rules: MAX_COPIES),
-    "up": (_PAIR, lambda rules: rules.table_cards),
-    "known": (_PAIR, lambda rules: MAX_COPIES),
-    "hand_size": (_SIZE, lambda rules: rules.deck_size),
-    "draw_pile": (_SIZE, lambda rules: rules.deck_size),
-    "extras": (_COUNT, lambda rules: MOST_EXTRAS),
-    "pile": (_PAIR, lambda rules: 2),
-    "deal": (_SIZE, lambda rules: rules.rounds),
-}
-"""Coded slices: the weights that turn a code into its count, and the largest count."""
+COUNTS: Final = ("hand", "removed", "extras")
+SMALL_COUNTS: Final = ("up", "known", "pile")
+SIZES: Final = ("hand_size", "draw_pile", "deal")
 
 
 class Plain(nn.Module):
@@ -58,81 +43,97 @@ class Plain(nn.Module):
         return observations
 
 
-class Counts(nn.Module):
-    """Every count is one number.
-
-    Args:
-        rules: The rules it is an observation under.
-        scaled: Whether the largest count is 1.
-    """
-
-    values: torch.Tensor
-
-    def __init__(self, rules: Rules, *, scaled: bool) -> None:
-        super().__init__()
-        weights, highs = _decoder(rules, observation_layout(rules), limit_as_share=True)
-        if scaled:
-            weights = weights / highs
-        self.register_buffer("values", torch.from_numpy(weights.astype(np.float32)), persistent=False)
-        self.size = weights.shape[1]
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Features, float32 `(N, size)`, of observations, float32 `(N, D)`."""
-        return observations @ self.values
-
-
-class Unary(nn.Module):
-    """Every count c is a row of entries; entry i is 1 where c > i.
+class Scaled(nn.Module):
+    """The largest value of every entry is 1.
 
     Args:
         rules: The rules it is an observation under.
     """
 
-    values: torch.Tensor
-    columns: torch.Tensor
-    levels: torch.Tensor
+    highs: torch.Tensor
 
     def __init__(self, rules: Rules) -> None:
         super().__init__()
-        weights, highs = _decoder(rules, observation_layout(rules), limit_as_share=False)
-        columns = np.repeat(np.arange(len(highs)), highs)
-        levels = np.concatenate([np.arange(high) for high in highs])
-        self.register_buffer("values", torch.from_numpy(weights.astype(np.float32)), persistent=False)
-        self.register_buffer("columns", torch.from_numpy(columns), persistent=False)
-        self.register_buffer("levels", torch.from_numpy(levels.astype(np.float32)), persistent=False)
+        layout = observation_layout(rules)
+        self.register_buffer("highs", torch.from_numpy(layout.high.astype(np.float32)), persistent=False)
+        self.size = layout.size
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Features, float32 `(N, size)`, of observations, float32 `(N, D)`."""
+        return observations / self.highs
+
+
+class Coded(nn.Module):
+    """Every count is a code of several entries, all of them functions of it alone.
+
+    Args:
+        rules: The rules it is an observation under.
+        levels: The functions, for a slice's name and the largest value of its entries.
+    """
+
+    columns: torch.Tensor
+    thresholds: torch.Tensor
+    divisors: torch.Tensor
+    bounds: torch.Tensor
+
+    def __init__(self, rules: Rules, levels: Callable[[str, int], list[Level]]) -> None:
+        super().__init__()
+        columns: list[int] = []
+        chosen: list[Level] = []
+        for part in observation_layout(rules):
+            code = levels(part.name, part.high)
+            for entry in range(part.start, part.stop):
+                columns += [entry] * len(code)
+                chosen += code
+        self.register_buffer("columns", torch.tensor(columns), persistent=False)
+        table = torch.tensor(chosen, dtype=torch.float32)
+        for name, column in zip(("thresholds", "divisors", "bounds"), table.T, strict=True):
+            self.register_buffer(name, column.contiguous(), persistent=False)
         self.size = len(columns)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Features, float32 `(N, size)`, of observations, float32 `(N, D)`."""
-        return ((observations @ self.values)[:, self.columns] > self.levels).float()
+        values = (observations[:, self.columns] - self.thresholds) / self.divisors
+        return torch.where(
+            self.bounds == _REMAINDER,
+            torch.remainder(values, _EIGHT),
+            torch.where(self.bounds == _AS_IT_IS, values, values.floor().clamp(min=0).minimum(self.bounds)),
+        )
 
 
-ENCODINGS: Final[Mapping[str, Callable[[Rules], Plain | Counts | Unary]]] = {
+Level = tuple[float, float, float]
+"""A function of a count c: `floor((c - first) / second)` within 0 and third, or what a special third says."""
+_AS_IT_IS: Final = -1.0
+_REMAINDER: Final = -2.0
+_EIGHT: Final = 8
+_NO_BOUND: Final = 1e9
+_IDENTITY: Final[Level] = (0, 1, _AS_IT_IS)
+
+
+def _at_least(level: int) -> Level:
+    """1 where a count is at least `level`, else 0."""
+    return (level - 1, 1, 1)
+
+
+def _code(name: str, high: int) -> list[Level]:
+    if name in COUNTS:
+        return [_at_least(1), _at_least(2), _at_least(3), (3, 1, _NO_BOUND)]
+    if name in SMALL_COUNTS:
+        return [_at_least(1), (1, 1, _NO_BOUND)]
+    if name in SIZES:
+        return [*map(_at_least, (1, 2, 3, 4, 6, 10)), (0, _EIGHT, _NO_BOUND), (0, 1, _REMAINDER)]
+    return [_IDENTITY]
+
+
+def _unary(name: str, high: int) -> list[Level]:
+    # The direction alone may be below 0.
+    return [_IDENTITY] if name == "direction" else [_at_least(level) for level in range(1, high + 1)]
+
+
+ENCODINGS: Final[Mapping[str, Callable[[Rules], Plain | Scaled | Coded]]] = {
     "default": Plain,
-    "counts": lambda rules: Counts(rules, scaled=False),
-    "scaled": lambda rules: Counts(rules, scaled=True),
-    "unary": Unary,
+    "scaled": Scaled,
+    "codes": lambda rules: Coded(rules, _code),
+    "unary": lambda rules: Coded(rules, _unary),
 }
 """Every encoding, by its name in a config."""
-
-
-def _decoder(
-    rules: Rules, layout: Layout, *, limit_as_share: bool
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """The linear map from an observation to plain values, float64 `(D, V)`, and their largest values, int64 `(V,)`."""
-    columns: list[npt.NDArray[np.float64]] = []
-    highs: list[int] = []
-    for part in layout:
-        if part.name == "decisions_left" and limit_as_share:
-            code: tuple[float, ...] = tuple(BASE**digit / rules.max_decisions for digit in range(part.size))
-            high = 1
-        elif part.name in _CODES:
-            code, high = _CODES[part.name][0], _CODES[part.name][1](rules)
-        else:
-            code, high = (1,), part.high
-        for start in range(part.start, part.stop, len(code)):
-            column = np.zeros(layout.size)
-            column[start : start + len(code)] = code
-            columns.append(column)
-            highs.append(high)
-    return np.stack(columns, axis=1), np.array(highs)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from torch.utils.tensorboard import SummaryWriter
 
-METRICS: Final = "metrics.jsonl"
-TENSORBOARD: Final = "tensorboard"
+from training.files import METRICS, TENSORBOARD
 
 
 class Metrics:

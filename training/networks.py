@@ -6,7 +6,7 @@ weights go out under the names that `threeup_env.agents.networks` gives the same
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,20 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from threeup_env.agents.networks import MLP, Network
+from threeup_env.agents.networks import MLP, Kinds, Network, kind_columns
+from threeup_env.cards import MAX_COPIES, NUM_KINDS
 from threeup_env.errors import InvalidConfigError
+from threeup_env.observation import observation_layout
 from threeup_env.rules import Rules
 from training.config import Config, NetworkSettings
 from training.encodings import ENCODINGS
 
 
-class Trunk(BaseFeaturesExtractor):
+def _hidden_layers(inputs: int, hidden: tuple[int, ...]) -> nn.ModuleList:
+    return nn.ModuleList(nn.Linear(*shape) for shape in zip((inputs, *hidden), hidden, strict=False))
+
+
+class MLPTrunk(BaseFeaturesExtractor):
     """An encoding, then hidden layers with rectified units.
 
     Args:
@@ -37,11 +43,7 @@ class Trunk(BaseFeaturesExtractor):
         encoder = ENCODINGS[encoding](rules)
         super().__init__(observation_space, network.hidden[-1] if network.hidden else encoder.size)
         self.encoder = encoder
-        self.hidden = nn.ModuleList()
-        inputs = encoder.size
-        for units in network.hidden:
-            self.hidden.append(nn.Linear(inputs, units))
-            inputs = units
+        self.hidden = _hidden_layers(encoder.size, network.hidden)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Features, float32 `(N, features_dim)`, of observations, float32 `(N, D)`."""
@@ -51,14 +53,115 @@ class Trunk(BaseFeaturesExtractor):
         return features
 
 
+class KindsTrunk(BaseFeaturesExtractor):
+    """Kinds of card as tokens (`threeup_env.agents.networks.Kinds`); its features are the last hidden layer and scores.
+
+    Args:
+        observation_space: The space of observations `(D,)`.
+        rules: The rules they are made under.
+        encoding: The name of the encoding; only `default` has columns by kind.
+        network: Kind and shape.
+    """
+
+    columns: torch.Tensor
+
+    def __init__(self, observation_space: spaces.Box, rules: Rules, encoding: str, network: NetworkSettings) -> None:
+        units, last = network.units, network.hidden[-1]
+        super().__init__(observation_space, last + NUM_KINDS * MAX_COPIES)
+        layout = observation_layout(rules)
+        # What a Clear lacks reads a column of zeros behind the observation.
+        columns = torch.from_numpy(np.where(kind_columns(layout) < 0, layout.size, kind_columns(layout)))
+        self.register_buffer("columns", columns, persistent=False)
+        self.units = units
+        self.kind = nn.Linear(columns.shape[1], units)
+        self.kind.bias = nn.Parameter(torch.zeros(NUM_KINDS, units))
+        self.hidden = _hidden_layers(NUM_KINDS * units + layout.size, network.hidden)
+        self.score_kind = nn.Linear(units, units)
+        self.score_hidden = nn.Linear(last, units, bias=False)
+        self.score_play = nn.Linear(units, MAX_COPIES)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Features, float32 `(N, features_dim)`, of observations, float32 `(N, D)`."""
+        # The shared weights as one matrix, as a product is faster than to collect the columns.
+        size = observations.shape[1]
+        spread = torch.zeros(size + 1, NUM_KINDS, self.units, dtype=self.kind.weight.dtype)
+        spread[self.columns, torch.arange(NUM_KINDS)[:, None]] = self.kind.weight.T
+        tokens = torch.relu_(observations @ spread[:size].flatten(1) + self.kind.bias.flatten())
+        features = torch.cat([tokens, observations.to(tokens.dtype)], dim=1)
+        for layer in self.hidden:
+            features = torch.relu_(layer(features))
+        scores = self.score_kind(tokens.view(-1, NUM_KINDS, self.units))
+        scores = torch.relu_(scores + self.score_hidden(features)[:, None])
+        return torch.cat([features, self.score_play(scores).flatten(1)], dim=1)
+
+
+class AllHandsValue(nn.Module):
+    """A value layer that is also shown what the player may not know: `LearnerBatch.hidden_cards`.
+
+    It judges in training alone; the policy never sees it (asymmetric actor-critic; Pinto et al., 2018).
+
+    Args:
+        features: Size of the trunk's features.
+        hidden_cards: Size of what is shown on top.
+        units: Units of its hidden layer.
+    """
+
+    def __init__(self, features: int, hidden_cards: int, units: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(features + hidden_cards, units)
+        self.value = nn.Linear(units, 1)
+
+    def forward(self, features: torch.Tensor, hidden_cards: torch.Tensor) -> torch.Tensor:
+        """Values `(N, 1)`."""
+        inputs = torch.cat([features, hidden_cards.to(features.dtype)], dim=1)
+        values: torch.Tensor = self.value(torch.relu_(self.hidden(inputs)))
+        return values
+
+
+class ActorCritic(MaskableActorCriticPolicy):
+    """SB3's actor-critic policy, whose critic may see all hands.
+
+    Args:
+        arguments: As for MaskableActorCriticPolicy.
+        critic_units: Units of the critic's hidden layer where it sees all hands, else 0.
+        hidden_cards: Size of what it is shown then.
+    """
+
+    def __init__(self, *arguments: Any, critic_units: int = 0, hidden_cards: int = 0, **named: Any) -> None:
+        self.critic_units, self.hidden_cards = critic_units, hidden_cards
+        super().__init__(*arguments, **named)
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        if self.critic_units:
+            # SB3 expects a single layer.
+            self.value_net = AllHandsValue(  # type: ignore[assignment]
+                self.features_dim, self.hidden_cards, self.critic_units
+            )
+            make_optimizer: Any = self.optimizer_class
+            self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def judge(self, features: torch.Tensor, hidden_cards: torch.Tensor) -> torch.Tensor:
+        """Values `(N,)` of positions, given the trunk's features and the hidden cards, int8 `(N, H)`."""
+        values: torch.Tensor
+        values = self.value_net(features, hidden_cards) if self.critic_units else self.value_net(features)
+        return values.flatten()
+
+
+_TRUNKS: Final[dict[str, type[BaseFeaturesExtractor]]] = {"mlp": MLPTrunk, "kinds": KindsTrunk}
+
+
 def policy_arguments(config: Config, rules: Rules) -> dict[str, Any]:
     """The `policy_kwargs` that make SB3's actor-critic policy the network of `config`."""
     return {
-        "features_extractor_class": Trunk,
+        "features_extractor_class": _TRUNKS[config.network.kind],
         "features_extractor_kwargs": {"rules": rules, "encoding": config.encoding, "network": config.network},
         "share_features_extractor": config.network.shared,
         "net_arch": [],
         "normalize_images": False,
+        "optimizer_kwargs": {"fused": True},
+        "critic_units": config.network.critic_units,
+        "hidden_cards": (2 * rules.num_players - 1) * NUM_KINDS,
     }
 
 
@@ -70,17 +173,21 @@ def exported_network(config: Config) -> Network:
     """
     if config.encoding != "default":
         raise InvalidConfigError(f"encoding: {config.encoding!r} cannot be saved as a policy file; allowed: 'default'")
+    if config.network.kind == "kinds":
+        return Kinds(units=config.network.units, hidden=config.network.hidden)
     return MLP(hidden=config.network.hidden)
 
 
 def export_weights(policy: MaskableActorCriticPolicy) -> dict[str, npt.NDArray[np.float32]]:
     """A copy of the policy's weights, float32, by the names of a policy file."""
-    trunk = policy.pi_features_extractor
-    assert isinstance(trunk, Trunk)
+    trunk: Any = policy.pi_features_extractor
     layers: dict[str, Any] = {f"hidden.{i}": layer for i, layer in enumerate(trunk.hidden)}
     layers["action"] = policy.action_net
-    weights = {}
-    for name, layer in layers.items():
-        weights[f"{name}.weight"] = layer.weight.detach().numpy(force=True).copy()
-        weights[f"{name}.bias"] = layer.bias.detach().numpy(force=True).copy()
-    return weights
+    if isinstance(trunk, KindsTrunk):
+        layers |= {"kind": trunk.kind, "score.kind": trunk.score_kind, "score.hidden": trunk.score_hidden}
+        layers["score.play"] = trunk.score_play
+    return {
+        f"{name}.{key}": value.numpy(force=True).copy()
+        for name, layer in layers.items()
+        for key, value in layer.state_dict().items()
+    }

@@ -8,7 +8,8 @@ The run's folder, `runs/NAME` unless `--out` names another, holds:
 - `metrics.jsonl`: one JSON object a rollout, the evaluations among them, to plot; `tensorboard/`: the same;
 - `checkpoint.pkl`: all that `--resume` needs. A run that was killed and resumed writes the same policy, byte for
   byte, as one that was not: what came after the last checkpoint is done again, exactly;
-- `policy.safetensors` and `result.json` at the end: the policy, and what it won (`threeup evaluate`).
+- `policy.safetensors` and `result.json` at the end: the policy, and what it won (`threeup evaluate`);
+- `README.md` and `curves.png` at the end: a model card and its picture (`training.report`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import sb3_contrib
@@ -27,7 +28,6 @@ import torch
 import yaml
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 
 import threeup_env
@@ -39,22 +39,12 @@ from threeup_env.registration import rules_of
 from threeup_env.sb3 import ThreeUpVecEnv
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import Config, load_config, make_config
+from training.files import CHECKPOINT, CONFIG, POLICY, RESULT
+from training.league import League, Snapshot
 from training.metrics import Metrics
-from training.networks import export_weights, exported_network, policy_arguments
-from training.opponents import Opponents, Snapshot
+from training.networks import ActorCritic, export_weights, exported_network, policy_arguments
 from training.ppo import LeanMaskablePPO
-
-CHECKPOINT: Final = "checkpoint.pkl"
-CONFIG: Final = "config.yaml"
-POLICY: Final = "policy.safetensors"
-RESULT: Final = "result.json"
-
-
-class _Silent(BaseCallback):
-    """SB3 asks for a callback; this script looks at the run from outside."""
-
-    def _on_step(self) -> bool:
-        return True
+from training.report import write_report
 
 
 @dataclass
@@ -65,7 +55,7 @@ class Run:
         config: Its settings.
         ppo: The learner: weights, optimizer, rollout buffer.
         env: The games it plays.
-        opponents: Who it plays against.
+        league: Who it plays against.
         rollouts: Rollouts done.
         seconds: Seconds spent on them, evaluations left out.
     """
@@ -73,7 +63,7 @@ class Run:
     config: Config
     ppo: LeanMaskablePPO
     env: ThreeUpVecEnv
-    opponents: Opponents
+    league: League
     rollouts: int = 0
     seconds: float = 0.0
 
@@ -106,8 +96,6 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
         restore(run, load_checkpoint(folder / CHECKPOINT))
         console.print(f"resumed after rollout {run.rollouts} of {config.num_rollouts}")
 
-    silent = _Silent()
-    silent.init_callback(run.ppo)
     columns = (TextColumn("rollouts"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with (
         Metrics(folder, run.rollouts, run.steps) as metrics,
@@ -119,12 +107,12 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
             done = run.rollouts / config.num_rollouts
             run.ppo._current_progress_remaining = 1 - done  # what SB3's schedules go by
             run.ppo.ent_coef = config.entropy(done)
-            run.ppo.collect_rollouts(run.env, silent, run.ppo.rollout_buffer, config.rollout)
+            run.ppo.collect(run.env.batch, run.league.record)
             row = describe_rollout(run)
             run.ppo.train()
             run.rollouts += 1
             if run.rollouts % config.snapshots.every == 0:
-                run.opponents.add_snapshot(run.ppo.policy, run.env.batch)
+                run.league.add_snapshot(run.ppo.policy, run.rollouts, run.env.batch)
 
             seconds = time.perf_counter() - start
             run.seconds += seconds
@@ -156,10 +144,10 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
 def make_run(config: Config) -> Run:
     """The start of a run: new weights, new games, the learner's first snapshot as an opponent."""
     rules = rules_of(config.env)
-    learner_seed, opponents_seed = np.random.SeedSequence(config.seed).spawn(2)
+    learner_seed = np.random.SeedSequence(config.seed)
     env = ThreeUpVecEnv(rules, config.games, reward=config.reward)
     ppo = LeanMaskablePPO(
-        "MlpPolicy",
+        ActorCritic,
         env,
         learning_rate=lambda remaining: config.learning_rate(1 - remaining),
         n_steps=config.rollout,
@@ -174,24 +162,24 @@ def make_run(config: Config) -> Run:
         policy_kwargs=policy_arguments(config, rules),
         seed=int(learner_seed.generate_state(1)[0]),  # of the games too
         device="cpu",
+        precision=config.precision,
     )
     ppo.set_logger(Logger(None, []))
-    ppo._setup_learn(config.steps)  # as SB3's learn() begins: a reset of the games
-    opponents = Opponents(config.opponents, config.snapshots.keep, rules, opponents_seed)
-    opponents.add_snapshot(ppo.policy, env.batch)
-    return Run(config, ppo, env, opponents)
+    league = League(config.opponents, config.snapshots, rules, config.precision)
+    league.add_snapshot(ppo.policy, 0, env.batch)
+    ppo._setup_learn(config.steps)  # as SB3's learn() begins: a reset of the games, which draw their opponents
+    return Run(config, ppo, env, league)
 
 
 def describe_rollout(run: Run) -> dict[str, Any]:
     """How the games of the last rollout went, before the update."""
-    buffer = run.ppo.rollout_buffer
-    # Entry t says whether a game began at step t, so the games that ended with the last step are told elsewhere.
-    assert run.ppo._last_episode_starts is not None
-    ended = int(buffer.episode_starts[1:].sum() + run.ppo._last_episode_starts.sum())
+    ended = int(run.ppo.rollout.ends.sum())
     return {
         "games": ended,
-        "mean_reward": float(buffer.rewards.sum()) / max(ended, 1),
+        "mean_reward": float(run.ppo.rollout.rewards.sum()) / max(ended, 1),
         "decisions_per_game": run.config.rollout_steps / max(ended, 1),
+        **{f"mix/{name}": share for name, share in run.league.mix.items()},
+        **{f"won/{member.name}": run.league.win_rate(member) for member in run.league.members},
     }
 
 
@@ -204,9 +192,10 @@ def measure(run: Run, opponent: str, games: int) -> Evaluation:
 def player(run: Run) -> Agent:
     """The learner as it plays from a policy file; where no policy file can hold its encoding, in torch."""
     if run.config.encoding != "default":
-        generator = np.random.default_rng(run.config.evaluation.seed)
-        return Snapshot(run.ppo.policy, rules_of(run.config.env), generator, run.config.temperature)
-    return PolicyAgent(export_weights(run.ppo.policy), header_of(run), name=run.config.env)
+        return Snapshot(run.ppo.policy, rules_of(run.config.env), run.rollouts, run.config.temperature)
+    # With the draws that `threeup evaluate` gives a policy file, so that it finds the same figures.
+    seed = run.config.evaluation.seed
+    return PolicyAgent(export_weights(run.ppo.policy), header_of(run), seed=seed, name=run.config.env)
 
 
 def header_of(run: Run) -> Header:
@@ -236,6 +225,10 @@ def finish(run: Run, folder: Path, console: Console) -> Path:
         figures.append(one.to_dict() | {"agent": str(path)})
     result = {"steps": run.steps, "seconds": run.seconds, "evaluations": figures}
     (folder / RESULT).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    try:
+        write_report(folder)
+    except InvalidConfigError as error:  # a package is missing: no reason to lose the run
+        console.print(f"no report: {error}")
     console.print(f"{run.steps:,} steps in {run.seconds:.0f} s; the policy is {path}")
     return path
 
@@ -246,13 +239,11 @@ def capture(run: Run) -> dict[str, Any]:
         "config": run.config.model_dump(mode="json"),
         "rollouts": run.rollouts,
         "seconds": run.seconds,
-        # Together, because the games hold the snapshots of those opponents.
-        "games": (run.env, run.opponents),
+        # Together, because the games hold the snapshots of that league.
+        "games": (run.env, run.league),
         "policy": run.ppo.policy.state_dict(),
         "optimizer": run.ppo.policy.optimizer.state_dict(),
         "updates": run.ppo._n_updates,
-        "observations": run.ppo._last_obs,
-        "episode_starts": run.ppo._last_episode_starts,
         "torch_generator": torch.get_rng_state(),
         "numpy_generator": np.random.get_state(),  # noqa: NPY002  (SB3 shuffles its batches with it)
     }
@@ -262,14 +253,12 @@ def restore(run: Run, saved: dict[str, Any]) -> None:
     """Bring a new run to where `capture` saw one."""
     run.rollouts = saved["rollouts"]
     run.seconds = saved["seconds"]
-    run.env, run.opponents = saved["games"]
+    run.env, run.league = saved["games"]
     run.ppo.env = run.env
     run.ppo.policy.load_state_dict(saved["policy"])
     run.ppo.policy.optimizer.load_state_dict(saved["optimizer"])
     run.ppo._n_updates = saved["updates"]
     run.ppo.num_timesteps = run.steps
-    run.ppo._last_obs = saved["observations"]
-    run.ppo._last_episode_starts = saved["episode_starts"]
     torch.set_rng_state(saved["torch_generator"])
     np.random.set_state(saved["numpy_generator"])  # noqa: NPY002
 

@@ -8,11 +8,16 @@ nothing hidden from its seat has a say. `make_agent` turns a name, a path or an 
 - `greedy`: a fixed yardstick, the same in all of `-v0`.
 - `search`, `search:SIMULATIONS`: a search at each decision, by 1,000 simulations or as many (docs/search.md).
 - the name of a shipped policy, or the path of a policy file (`threeup_env.agents.policy`).
+- `module:factory`, a Python path: `factory(rules, seed)` is called and gives an agent, in whatever library it was made.
 - an agent object, which is checked and handed back.
+
+A Python path runs the code that it names. So hand `make_agent` only what the person at the command line or the program
+itself has written, never what came over a network or stands in somebody else's file; policy files name no code.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -22,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.choose import EXTERNAL
-from ..errors import UnknownAgentError
+from ..errors import ThreeUpError, UnknownAgentError
 from ..game import Game
 from ..rules import Rules
 from .basic import GreedyAgent, RandomAgent
@@ -46,6 +51,7 @@ __all__ = [
     "compiled_code",
     "load_policy",
     "make_agent",
+    "policy_file",
 ]
 
 
@@ -84,7 +90,7 @@ class StateAgent(Agent, Protocol):
 
 
 AgentSpec: TypeAlias = str | os.PathLike[str] | Agent
-"""A name, the path of a policy file, or an agent."""
+"""A name, the path of a policy file, a Python path, or an agent."""
 
 _NAMED: Final[Mapping[str, Callable[[Rules, int | None], Agent]]] = {
     "random": lambda rules, seed: RandomAgent(seed),
@@ -96,40 +102,87 @@ _SEARCH: Final = re.compile(r"search:([1-9][0-9]{0,8})")
 SHIPPED_POLICIES: Final[Mapping[str, str]] = {"ppo-2p": "ppo-2p.safetensors"}
 """File of each trained policy that comes with the package, by name; the files lie beside this module."""
 
+_PYTHON_PATH: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
+"""`module:factory`, both with or without dots."""
+
 
 def agent_names() -> tuple[str, ...]:
     """Every name that `make_agent` knows; `search:SIMULATIONS` stands for any number of them."""
     return *_NAMED, *SHIPPED_POLICIES
 
 
+def policy_file(policy: str) -> str:
+    """The path of a policy: that of a shipped one where it is named, otherwise `policy` itself."""
+    shipped = SHIPPED_POLICIES.get(policy)
+    return policy if shipped is None else os.path.join(os.path.dirname(__file__), shipped)
+
+
 def make_agent(spec: AgentSpec, rules: Rules, seed: int | None = None) -> Agent:
     """An agent that can play under `rules`.
 
     Args:
-        spec: One of `agent_names()`, `"search:2000"` and the like, the path of a policy file, or an agent.
+        spec: One of `agent_names()`, `"search:2000"` and the like, the path of a policy file, a Python path
+            `module:factory`, or an agent.
         rules: The rules to play under.
         seed: Seeds what the agent draws; None draws from the system, but for policies and searches, which then always
-            draw alike.
+            draw alike. A factory gets both as they are: `factory(rules, seed)`.
 
     Returns:
         A new agent, or `spec` itself where that is one.
 
     Raises:
-        UnknownAgentError: `spec` is none of these, or an agent for other rules.
+        UnknownAgentError: `spec` is none of these, or an agent for other rules; or a Python path that cannot be
+            imported, or whose factory fails.
         InvalidPolicyError: The policy file cannot be read, or is for other rules.
     """
     if isinstance(spec, str):
         if spec in _NAMED:
             return _NAMED[spec](rules, seed)
-        if search := _SEARCH.fullmatch(spec):
-            return SearchAgent(rules, int(search[1]), seed=seed or 0)
+        if spec.startswith("search:"):
+            return _make_search(spec, rules, seed)
         if spec in SHIPPED_POLICIES:
-            return load_policy(os.path.join(os.path.dirname(__file__), SHIPPED_POLICIES[spec]), rules, seed=seed or 0)
+            return load_policy(policy_file(spec), rules, seed=seed or 0)
+        path = _PYTHON_PATH.fullmatch(spec)
+        if path is not None and not spec.endswith(SUFFIX):
+            return _check_agent(_call_factory(spec, path[1], path[2], rules, seed), rules)
         if not (spec.endswith(SUFFIX) or os.sep in spec or os.path.exists(spec)):
             raise UnknownAgentError(f"agent {spec!r} is unknown; allowed: {_allowed()}")
     if isinstance(spec, str | os.PathLike):
         return load_policy(spec, rules, seed=seed or 0)
     return _check_agent(spec, rules)
+
+
+def _call_factory(spec: str, module: str, factory: str, rules: Rules, seed: int | None) -> Any:
+    """What `factory(rules, seed)` of a module gives."""
+    try:
+        made: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise UnknownAgentError(f"agent {spec!r}: importing {module} failed: {error!r}") from error
+        raise UnknownAgentError(
+            f"agent {spec!r} is unknown; allowed: {_allowed()}; there is no module {error.name!r}"
+        ) from None
+    except Exception as error:  # whatever the module does when it is imported
+        raise UnknownAgentError(f"agent {spec!r}: importing {module} failed: {error!r}") from error
+    for name in factory.split("."):
+        if not hasattr(made, name):
+            raise UnknownAgentError(f"agent {spec!r}: {made!r} has no {name!r}; allowed: a factory(rules, seed)")
+        made = getattr(made, name)
+    if not callable(made):
+        raise UnknownAgentError(f"agent {spec!r}: {made!r} cannot be called; allowed: a factory(rules, seed)")
+    try:
+        return made(rules, seed)
+    except ThreeUpError:
+        raise
+    except Exception as error:  # whatever the factory does
+        raise UnknownAgentError(f"agent {spec!r}: {factory}(rules, seed) failed: {error!r}") from error
+
+
+def _make_search(name: str, rules: Rules, seed: int | None) -> SearchAgent:
+    simulations = _SEARCH.fullmatch(name)
+    if simulations is None:
+        raise UnknownAgentError(f"agent {name!r} is unknown; allowed: {_allowed()}")
+    return SearchAgent(rules, int(simulations[1]), seed=seed or 0)
 
 
 def _check_agent(agent: Any, rules: Rules) -> Agent:
@@ -146,7 +199,7 @@ def _check_agent(agent: Any, rules: Rules) -> Agent:
 
 def _allowed() -> str:
     names = ", ".join(map(repr, agent_names()))
-    return f"{names}, 'search:SIMULATIONS', the path of a policy file (*{SUFFIX}), or an agent object"
+    return f"{names}, 'search:SIMULATIONS', the path of a policy file (*{SUFFIX}), module:factory, or an agent object"
 
 
 def compiled_code(agent: Agent) -> int:

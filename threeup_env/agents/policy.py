@@ -212,7 +212,7 @@ def _check(name: str, header: Header, found: Mapping[str, tuple[str, tuple[int, 
         network = NETWORKS[kind].model_validate(header.network)
     except ValidationError as error:
         raise InvalidPolicyError(f"policy {name!r}: network: {_explain(error)}") from None
-    shapes = network.tensors(header.observation_size, header.num_actions)
+    shapes = network.tensors(observation_layout(rules), header.num_actions)
     if set(found) != set(shapes):
         raise InvalidPolicyError(f"policy {name!r} holds the tensors {sorted(found)}; allowed: {sorted(shapes)}")
     for key, shape in shapes.items():
@@ -272,6 +272,7 @@ class PolicyAgent:
         self.header = header
         self.rules = Rules.from_dict(header.rules)
         self.network = network
+        self._layout = observation_layout(self.rules)
         self.temperature = header.temperature if temperature is None else temperature
         self.name = name
         self._weights = dict(weights)
@@ -282,7 +283,9 @@ class PolicyAgent:
         """Logits of all actions, legal or not, float32 `(N, A)`, of observations, int8 `(N, D)`."""
         logits = np.empty((len(observations), self.header.num_actions), np.float32)
         for start in range(0, len(observations), _BLOCK):
-            logits[start : start + _BLOCK] = self.network.logits(self._weights, observations[start : start + _BLOCK])
+            logits[start : start + _BLOCK] = self.network.logits(
+                self._weights, self._layout, observations[start : start + _BLOCK]
+            )
         return logits
 
     def probabilities(

@@ -1,8 +1,8 @@
-"""Duplicate games, as a compiled loop: one agent in one seat of each game, another in all others (docs/benchmarks.md).
+"""Duplicate games, as a compiled loop: the same deals from every seating of a line-up (threeup_env/duplicate.py).
 
-A game waits whenever it is the turn of an agent that Python has to ask; all games that wait are shown to it
-at once. Each game has generators of its own for the deals and for each side, so nothing depends on how many
-games are played together.
+A side is an agent in its seat, or in all its seats, of a game. A game waits whenever it is the turn of a side that
+Python has to ask; all games that wait are shown to it at once. Each game has generators of its own for the deals
+and for each side, so nothing depends on how many games are played together.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from .observe import observe
 from .state import BETWEEN_DEALS, ENDED_MATCH, ENDED_POINTS, ENDED_TRUNCATED, OVER
 from .step import apply, start_deal, start_game
 
-SIDES = 2
-"""The agent that is measured, and its opponents."""
 DONE = -1
 """In `waiting`: the game is over."""
 
@@ -54,17 +52,17 @@ def _play(state, rules, action):
 
 
 @compiled
-def advance(states, switches, seats, agents, rngs, waiting, decisions, met_limit):
+def advance(states, switches, sides, agents, rngs, waiting, decisions, met_limit):
     """Play every game until it is over or waits for an agent that is not compiled.
 
     Args:
         states: Games, STATE `(N,)`.
         switches: Rules, SWITCHES `(1,)`.
-        seats: Seat of side 0 in each game, int64 `(N,)`.
-        agents: RANDOM, GREEDY or EXTERNAL for each side, int64 `(2,)`.
-        rngs: Generator of each side in each game, uint64 `(N, 2, 2)`.
+        sides: The side that holds each seat of each game, int64 `(N, num_players)`.
+        agents: RANDOM, GREEDY or EXTERNAL for each side, int64 `(S,)`.
+        rngs: Generator of each side in each game, uint64 `(N, S, 2)`.
         waiting: Written: the side that each game waits for, or DONE; int64 `(N,)`.
-        decisions: Counted up: decisions of each side in each game, int64 `(N, 2)`.
+        decisions: Counted up: decisions of each side in each game, int64 `(N, S)`.
         met_limit: Set where a deal met its limit, bool `(N,)`.
     """
     rules = switches[0]
@@ -72,7 +70,7 @@ def advance(states, switches, seats, agents, rngs, waiting, decisions, met_limit
         state = states[game]
         waiting[game] = DONE
         while state.phase != OVER:
-            side = 0 if state.player == seats[game] else 1
+            side = sides[game, state.player]
             if agents[side] == EXTERNAL:
                 waiting[game] = side
                 break

@@ -73,6 +73,11 @@ def _store_in_row(context: Any, builder: Any, kind: Any, rows: Any, row: Any, at
     builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=1)
 
 
+def _load(builder: Any, place: Any, kind: Any) -> Any:
+    """A value of the LLVM type `kind` from the bytes at a place, not aligned."""
+    return builder.load(builder.bitcast(place, kind.as_pointer()), align=1)
+
+
 @intrinsic
 def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
     """Store the bytes of a word, lowest first, in a row of a C-contiguous int8 array `(N, D)`, from entry `at` on.
@@ -87,53 +92,61 @@ def store_word(typingctx: Any, rows: Any, row: Any, at: Any, word: Any) -> Any:
     return types.void(rows, types.int64, types.int64, word), codegen
 
 
-LANES = 16
-"""Counts that are coded at once: the 13 kinds of a zone, and three bytes of whatever follows it in the record."""
+@intrinsic
+def copy_word(typingctx: Any, rows: Any, row: Any, at: Any, counts: Any, start: Any) -> Any:
+    """Copy eight entries of a field of bytes, from `start` on, and of the fields that follow it in the record."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = context.make_array(signature.args[3])(context, builder, args[3]).data
+        loaded = _load(builder, builder.gep(source, [args[4]]), ir.IntType(64))
+        _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], loaded)
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64, types.int64, counts, types.int64), codegen
 
 
-def _interleave(builder: Any, evens: Any, odds: Any, size: int) -> Any:
-    """The entries of two vectors of `size` entries in turn."""
-    order = [index for pair in zip(range(size), range(size, 2 * size), strict=True) for index in pair]
-    return builder.shuffle_vector(evens, odds, ir.Constant(ir.VectorType(ir.IntType(32), 2 * size), order))
+@intrinsic
+def store_filled(typingctx: Any, rows: Any, row: Any, at: Any, slots: Any, empty: Any) -> Any:
+    """Store whether each slot of uint8 `(3,)` is not `empty`, and a fourth entry, which is to be overwritten."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = context.make_array(signature.args[3])(context, builder, args[3]).data
+        loaded = _load(builder, source, ir.VectorType(ir.IntType(8), 4))
+        nothing = builder.insert_element(
+            ir.Constant(loaded.type, ir.Undefined), builder.trunc(args[4], ir.IntType(8)), ir.IntType(32)(0)
+        )
+        order = ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4)
+        filled = builder.icmp_unsigned("!=", loaded, builder.shuffle_vector(nothing, nothing, order))
+        entries = builder.zext(filled, loaded.type)
+        _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], entries)
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64, types.int64, slots, types.int64), codegen
 
 
-def _store_code(steps: tuple[int, ...], last: int) -> Any:
-    """An intrinsic that stores a code of `LANES` counts: whether each is at least each step, and how far beyond `last`.
-
-    It stores as many entries for each of the LANES, so what stands after the zone must be written after it.
-    """
+def _store_bits(entries: int) -> Any:
+    """An intrinsic that stores the lowest `entries` bits of a word as that many entries, 0 or 1."""
 
     @intrinsic
-    def store_code(typingctx: Any, rows: Any, row: Any, at: Any, counts: Any) -> Any:
+    def store_bits(typingctx: Any, rows: Any, row: Any, at: Any, bits: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            vector = ir.VectorType(ir.IntType(8), LANES)
-
-            def all_lanes(value: int) -> Any:
-                return ir.Constant(vector, [value] * LANES)
-
-            source = context.make_array(signature.args[3])(context, builder, args[3]).data
-            loaded = builder.load(builder.bitcast(source, vector.as_pointer()), align=1)
-            entries = [builder.zext(builder.icmp_signed(">=", loaded, all_lanes(step)), vector) for step in steps]
-            beyond = builder.icmp_signed(">", loaded, all_lanes(last))
-            entries.append(builder.select(beyond, builder.sub(loaded, all_lanes(last)), all_lanes(0)))
-            size = LANES
-            while len(entries) > 1:
-                half = len(entries) // 2
-                pairs = zip(entries[:half], entries[half:], strict=True)
-                entries = [_interleave(builder, evens, odds, size) for evens, odds in pairs]
-                size *= 2
-            _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], entries[0])
+            word = builder.trunc(args[3], ir.IntType(entries)) if entries < 64 else args[3]
+            flags = builder.bitcast(word, ir.VectorType(ir.IntType(1), entries))
+            spread = builder.zext(flags, ir.VectorType(ir.IntType(8), entries))
+            _store_in_row(context, builder, signature.args[0], args[0], args[1], args[2], spread)
             return context.get_dummy_value()
 
-        return types.void(rows, types.int64, types.int64, counts), codegen
+        return types.void(rows, types.int64, types.int64, types.int64), codegen
 
-    return store_code
+    return store_bits
 
 
-store_counts = _store_code((1, 2, 3), 3)
-"""`store_counts(rows, row, at, counts)`: count codes of a zone, int8 `(13,)` (observation.py)."""
-store_pairs = _store_code((1,), 1)
-"""`store_pairs(rows, row, at, counts)`: pair codes of a zone."""
+store_16_bits = _store_bits(16)
+"""`store_16_bits(rows, row, at, bits)`: 16 entries of a mask from a word."""
+store_32_bits = _store_bits(32)
+"""The same for 32 entries."""
+store_64_bits = _store_bits(64)
+"""The same for 64 entries."""
 
 
 @intrinsic

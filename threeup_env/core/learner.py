@@ -34,6 +34,8 @@ TO_START: Final = -3
 """A game is to start because the caller says so."""
 NEVER: Final = -4
 """MAX_DEALINGS games in a row were over before the learner had a decision: there is nothing to learn here."""
+GONE: Final = -5
+"""In the place of an agent: one that has left the list of opponents."""
 MAX_DEALINGS: Final = 10_000
 _START: Final = -1
 """In the place of an action: deal a new game."""
@@ -57,6 +59,7 @@ TABLE: Final = np.dtype(
         ("last_steps", np.int64),  # those of the game before, where games restart by themselves
         ("standing", np.int32),  # whom the game waits for: LEARNER, FINISHED, TO_START, NEVER, or the opponent to ask
         ("agent", np.int32, (MAX_SEATS,)),  # who holds each seat: LEARNER, or a place in the list of opponents
+        ("last_agent", np.int32, (MAX_SEATS,)),  # the same of the game before; GONE who is in the list no more
         ("seat", np.int8),  # the learner's
         ("last_seat", np.int8),  # that of the game before
         ("fixed", np.int8),  # 1 while this game follows what the caller fixed of its deals
@@ -156,6 +159,7 @@ def _settle(game, state, table, rules, setting, rewards, terminated, truncated):
         terminated[game] = state.ended != ENDED_TRUNCATED
     table.last_steps = table.steps
     table.last_seat = table.seat
+    table.last_agent[:] = table.agent
 
 
 @compiled

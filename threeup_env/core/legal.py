@@ -6,8 +6,6 @@ that all plays of a zone are laid down by kind with a shift each and no branch.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..actions import (
     COLOR,
     DRAW,
@@ -25,7 +23,7 @@ from ..actions import (
 )
 from ..cards import CLEAR, MAX_COPIES, NUM_COLORS, NUM_KINDS
 from .colors import copies_left
-from .jit import compiled, count_bits, lowest_bit, store_word
+from .jit import compiled, count_bits, lowest_bit, store_16_bits, store_32_bits, store_64_bits
 from .random import below
 from .state import (
     BETWEEN_DEALS,
@@ -43,9 +41,8 @@ from .turn import draw_offered, third_is_taken
 from .zones import DOWN, HAND, NO_ZONE, TABLE, zone_of
 
 _KINDS_IN_WORD = LEGAL_BITS // MAX_COPIES
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")
-_EIGHT_ENTRIES = _BITS.view("u8")[:, 0]
-"""The eight entries of a mask for each value of eight bits."""
+_MOST_SKIPPED = 4
+"""Bits that are skipped without a branch, as most draws need no more."""
 
 
 @compiled
@@ -61,45 +58,36 @@ def is_legal(state, action):
 
 
 @compiled
-def count_legal(state):
-    """How many actions are legal."""
-    return count_bits(state.legal[0]) + count_bits(state.legal[1]) + count_bits(state.legal[2])
-
-
-@compiled
 def choose_random(state, rng):
     """A uniformly drawn legal action; there must be one."""
-    skip = below(rng, count_legal(state))
-    word = 0
-    while count_bits(state.legal[word]) <= skip:
-        skip -= count_bits(state.legal[word])
-        word += 1
-    bits = state.legal[word]
-    for _ in range(skip):
+    in_first = count_bits(state.legal[0])
+    in_two = in_first + count_bits(state.legal[1])
+    skip = below(rng, in_two + count_bits(state.legal[2]))
+    # Selections, not branches: no processor foresees a random draw.
+    beyond_first = skip >= in_first
+    beyond_two = skip >= in_two
+    bits = state.legal[2] if beyond_two else (state.legal[1] if beyond_first else state.legal[0])
+    start = 2 * LEGAL_BITS if beyond_two else (LEGAL_BITS if beyond_first else 0)
+    skip -= in_two if beyond_two else (in_first if beyond_first else 0)
+    for i in range(_MOST_SKIPPED):
+        bits = bits & (bits - 1) if skip > i else bits
+    for _ in range(skip - _MOST_SKIPPED):
         bits &= bits - 1
-    return word * LEGAL_BITS + lowest_bit(bits)
+    return start + lowest_bit(bits)
 
 
 @compiled
 def write_mask(masks, row, state):
     """Write the legal set into a row of masks, int8 `(N, A)`, A the size of the action space."""
-    _write_bits(masks, row, 0, LEGAL_BITS, state.legal[0])
+    # Each store may reach into the entries of the next; the last one ends with the mask, and overlaps the one before.
+    store_64_bits(masks, row, 0, state.legal[0])
     if masks.shape[1] > 2 * LEGAL_BITS:
-        _write_bits(masks, row, LEGAL_BITS, 2 * LEGAL_BITS, state.legal[1])
-        _write_bits(masks, row, 2 * LEGAL_BITS, NUM_ACTIONS, state.legal[2])
+        store_64_bits(masks, row, LEGAL_BITS, state.legal[1])
+        store_16_bits(masks, row, 2 * LEGAL_BITS, state.legal[2])
+        store_16_bits(masks, row, NUM_ACTIONS - 16, state.legal[2] >> (NUM_ACTIONS - 16 - 2 * LEGAL_BITS))
     else:
-        _write_bits(masks, row, LEGAL_BITS, NUM_BASE_ACTIONS, state.legal[1])
-
-
-@compiled
-def _write_bits(masks, row, start, stop, bits):
-    """Write bits, lowest first, as entries start..stop-1 of a mask: eight at a time, as far as eight fit."""
-    for at in range(start, stop - 7, 8):
-        store_word(masks, row, at, _EIGHT_ENTRIES[np.uint8(bits)])
-        bits >>= 8
-    for at in range(stop - (stop - start) % 8, stop):
-        masks[row, at] = bits & 1
-        bits >>= 1
+        store_32_bits(masks, row, LEGAL_BITS, state.legal[1])
+        store_16_bits(masks, row, NUM_BASE_ACTIONS - 16, state.legal[1] >> (NUM_BASE_ACTIONS - 16 - LEGAL_BITS))
 
 
 @compiled
@@ -159,10 +147,7 @@ def _allow_plays(state, rules, zone):
             copies = min(copies, 1)
         high |= ((1 << copies) - 1) << ((kind - _KINDS_IN_WORD) * MAX_COPIES)
     # Kinds below the top of the pile drop out; on an empty pile (top is -1) none does.
-    if state.top >= _KINDS_IN_WORD:
-        low = 0
-    elif state.top > 0:
-        low &= -1 << (state.top * MAX_COPIES)
+    low &= -1 << (max(state.top, 0) * MAX_COPIES)
     state.legal[0] |= low
     state.legal[1] |= high
     return low | high != 0

@@ -8,52 +8,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..actions import NUM_SLOTS
-from ..cards import MAX_DECK, NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
+from ..cards import NUM_CARDS, NUM_COLORS, NUM_KINDS, NUM_NUMBERS
 from ..observation import (
     BASE,
     BASE_BITS,
     DIGITS_IN_WORD,
     LEADS,
-    MOST_EXTRAS,
-    PAIR_CODE,
     ROW_LEVELS,
-    SIZE_CODE,
     Part,
 )
-from .jit import compiled, store_counts, store_pairs, store_word
+from .jit import compiled, copy_word, store_filled, store_word
 from .legal import source_of
 from .state import BETWEEN_DEALS, NO_CARD, SABOTAGE_GIVE, SABOTAGE_WANT, TURN, UP_PHASE
 from .turn import draw_offered
 
-# Codes as words: what is stored at once, its lowest byte first.
-_WORD_BITS = BASE_BITS * DIGITS_IN_WORD
-
-
-def _words(entries: list[np.ndarray], dtype: str) -> np.ndarray:
-    """One word for each number, from the entries of its code."""
-    return np.ascontiguousarray(np.stack(entries, 1).astype(np.uint8)).view(dtype)[:, 0]
-
-
-_NUMBERS = np.arange(max(MAX_DECK, 100) + 1)
-_COUNT = _words([_NUMBERS >= 1, _NUMBERS >= 2, _NUMBERS >= 3, np.maximum(_NUMBERS - 3, 0)], "u4")[: MOST_EXTRAS + 1]
-_SIZE = _words([*(level <= _NUMBERS for level in (1, 2, 3, 4, 6, 10)), _NUMBERS // BASE, _NUMBERS % BASE], "u8")
 _TOP = np.eye(NUM_NUMBERS + 1, 16, -1, np.uint8).view("u8")
-_DIGITS = _words([np.arange(1 << _WORD_BITS) >> BASE_BITS * i & (BASE - 1) for i in range(DIGITS_IN_WORD)], "u4")
-
-
-@compiled
-def _write_size(rows, row, at, size):
-    """Size code of a number."""
-    store_word(rows, row, at, _SIZE[np.uint8(size)])
+"""The one-hot of the top kind as two words; row 0 is the empty pile."""
 
 
 @compiled
 def _write_digits(rows, row, start, stop, number):
-    """A number in base 8, lowest digit first."""
+    """A number in base 8, lowest digit first, `DIGITS_IN_WORD` at a time."""
     for at in range(start, stop, DIGITS_IN_WORD):
-        store_word(rows, row, at, _DIGITS[np.uint16(number & ((1 << _WORD_BITS) - 1))])
-        number >>= _WORD_BITS
+        word = 0
+        for digit in range(DIGITS_IN_WORD):
+            word |= ((number >> (BASE_BITS * digit)) & (BASE - 1)) << (8 * digit)
+        store_word(rows, row, at, np.uint32(word))
+        number >>= BASE_BITS * DIGITS_IN_WORD
 
 
 @compiled
@@ -103,52 +84,53 @@ def _write_one_hot(rows, row, at, index, shown):
 
 
 @compiled
-def _write_zones(rows, row, state, rules, seat):
-    """Every number of cards: own hand, removed cards, what is public of each seat, draw pile, pile; and the debt.
+def _copy_zone(rows, row, at, counts):
+    """The counts of a zone, 13 entries, as two words that overlap: one vector would wait for counts just written."""
+    copy_word(rows, row, at, counts, 0)
+    copy_word(rows, row, at + NUM_KINDS - 8, counts, NUM_KINDS - 8)
 
-    In the order of the layout: a code of a zone reaches into what follows it, which is written next.
+
+@compiled
+def _write_zones(rows, row, state, rules, seat):
+    """Every number of cards: own hand, removed cards, pile, what is public of each seat, draw pile; and the debt.
+
+    A word may reach into the slices after it, which are written after it.
     """
-    store_counts(rows, row, rules.spans[Part.HAND, 0], state.hand[seat])
-    store_counts(rows, row, rules.spans[Part.REMOVED, 0], state.removed)
-    at = rules.spans[Part.UP, 0]
+    _copy_zone(rows, row, rules.spans[Part.HAND, 0], state.hand[seat])
+    _copy_zone(rows, row, rules.spans[Part.REMOVED, 0], state.removed)
+    up = rules.spans[Part.UP, 0]
+    known = rules.spans[Part.KNOWN, 0]
+    sizes = rules.spans[Part.HAND_SIZE, 0]
+    copy_word(rows, row, sizes, state.hand_size, seat)
+    copy_word(rows, row, sizes + rules.num_players - seat, state.hand_size, 0)
+    down = rules.spans[Part.DOWN, 0]
     other = np.uint8(seat)
     for _ in range(rules.num_players):
-        store_pairs(rows, row, at, state.up[other])
-        at += NUM_KINDS * PAIR_CODE
-        other = next_seat(rules, other)
-    for _ in range(rules.num_players):
-        store_pairs(rows, row, at, state.known[other])
-        at += NUM_KINDS * PAIR_CODE
-        other = next_seat(rules, other)
-    for _ in range(rules.num_players):
-        _write_size(rows, row, at, state.hand_size[other])
-        at += SIZE_CODE
+        _copy_zone(rows, row, up, state.up[other])
+        _copy_zone(rows, row, known, state.known[other])
+        store_filled(rows, row, down, state.down[other], NO_CARD)
+        up += NUM_KINDS
+        known += NUM_KINDS
+        down += rules.table_cards
         other = next_seat(rules, other)
     if not state.revealed:
         # 2.3: before the reveal a seat sees its own 3UP cards alone.
-        for at in range(rules.spans[Part.UP, 0] + NUM_KINDS * PAIR_CODE, rules.spans[Part.UP, 1]):
-            rows[row, at] = 0
-    _write_size(rows, row, rules.spans[Part.DRAW_PILE, 0], state.deck_size - state.drawn)
-    store_word(rows, row, rules.spans[Part.EXTRAS, 0], _COUNT[np.uint8(state.extras)])
-    store_pairs(rows, row, rules.spans[Part.PILE, 0], state.pile)
+        for hidden in range(rules.spans[Part.UP, 0] + NUM_KINDS, up):
+            rows[row, hidden] = 0
+    rows[row, rules.spans[Part.DRAW_PILE, 0]] = state.deck_size - state.drawn
+    rows[row, rules.spans[Part.EXTRAS, 0]] = state.extras
+    _copy_zone(rows, row, rules.spans[Part.PILE, 0], state.pile)
+    top = rules.spans[Part.TOP, 0]
+    store_word(rows, row, top, _TOP[state.top + 1, 0])
+    store_word(rows, row, top + 8, np.uint16(_TOP[state.top + 1, 1]))
 
 
 @compiled
 def _write_turn(rows, row, state, rules, seat):
-    """The outline of the table, whose decision it is and what it decides, and how far the limit is.
+    """Whose decision it is and what it decides, and how far the limit is.
 
     In the order of the layout: each word may reach into the slice after it, which is written next.
     """
-    top = rules.spans[Part.TOP, 0]
-    store_word(rows, row, top, _TOP[state.top + 1, 0])
-    store_word(rows, row, top + 8, np.uint16(_TOP[state.top + 1, 1]))
-    down = rules.spans[Part.DOWN, 0]
-    other = np.uint8(seat)
-    for _ in range(rules.num_players):
-        for slot in range(NUM_SLOTS):
-            rows[row, down + slot] = state.down[other, slot] != NO_CARD
-        down += rules.table_cards
-        other = next_seat(rules, other)
     playing = state.phase < BETWEEN_DEALS
     _write_one_hot(rows, row, rules.spans[Part.TO_PLAY, 0], distance_to(rules, seat, state.player), playing)
     _write_one_hot(rows, row, rules.spans[Part.FIRST_PLAYER, 0], distance_to(rules, seat, state.first_player), True)
@@ -207,7 +189,7 @@ def _write_seen(rows, row, state, rules, seat):
 @compiled
 def _write_match(rows, row, state, rules, seat):
     """Deals finished and totals of a match (8.7)."""
-    _write_size(rows, row, rules.spans[Part.DEAL, 0], state.deal)
+    rows[row, rules.spans[Part.DEAL, 0]] = state.deal
     total = rules.spans[Part.TOTAL, 0]
     digits = (rules.spans[Part.TOTAL, 1] - total) // rules.num_players
     lead = rules.spans[Part.LEAD, 0]
