@@ -183,11 +183,9 @@ class SearchAgent:
         Args:
             states: Records of games under these rules, `core.state.STATE` `(N,)`, none of them over.
         """
-        counts = np.empty(len(states), np.int64)
-        core.count_choices(states, counts)
         observations, masks = self._look(states)
         actions: npt.NDArray[np.int64] = masks.argmax(axis=1)
-        undecided = np.flatnonzero(counts > 1)
+        undecided = np.flatnonzero(masks.sum(axis=1) > 1)
         if len(undecided):
             visits, totals = self._search(states[undecided], observations[undecided], masks[undecided])
             actions[undecided] = _best(visits, totals)

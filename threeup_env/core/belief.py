@@ -108,24 +108,29 @@ def _sort_deck(state, rules, seat):
 
 @compiled
 def _bring_card(state, at, card):
-    """Bring a card to place `at` of the deck from a place behind it; the place after."""
-    for place in range(at, state.deck_size):
-        if state.deck[place] == card:
-            state.deck[place] = state.deck[at]
-            state.deck[at] = card
-            break
-    return at + 1
+    """Bring a card to place `at` of the deck from where it lies behind it; the place after."""
+    place = at
+    while state.deck[place] != card:
+        place += 1
+    return _move_forward(state, at, place)
 
 
 @compiled
 def _bring_kind(state, at, kind):
-    """Bring the first card of a kind to place `at` of the deck from a place behind it; the place after."""
-    for place in range(at, state.deck_size):
-        if state.deck[place] // NUM_COLORS == kind:
-            card = state.deck[place]
-            state.deck[place] = state.deck[at]
-            state.deck[at] = card
-            break
+    """Bring the first card of a kind to place `at` of the deck from where it lies behind it; the place after."""
+    place = at
+    while state.deck[place] // NUM_COLORS != kind:
+        place += 1
+    return _move_forward(state, at, place)
+
+
+@compiled
+def _move_forward(state, at, place):
+    """Move the card at `place` of the deck forward to `at`; the others keep their order."""
+    card = state.deck[place]
+    for behind in range(place, at, -1):
+        state.deck[behind] = state.deck[behind - 1]
+    state.deck[at] = card
     return at + 1
 
 

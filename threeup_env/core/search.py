@@ -25,7 +25,7 @@ from .belief import forget, imagine
 from .choose import choose_greedy
 from .ending import reward
 from .jit import called, compiled, count_bits, lowest_bit, threaded
-from .legal import choose_random, count_legal, is_legal
+from .legal import choose_random, is_legal
 from .random import below
 from .state import BETWEEN_DEALS, LEGAL_BITS, OVER
 from .step import apply, start_deal
@@ -418,10 +418,3 @@ def search_games_in_threads(chunks, states, switches, settings, seeds, priors, t
             visits,
             totals,
         )
-
-
-@called
-def count_choices(states, counts):
-    """How many actions are legal in each game, written into int64 `(N,)`."""
-    for game in range(len(states)):
-        counts[game] = count_legal(states[game])
