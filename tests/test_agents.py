@@ -116,7 +116,7 @@ def test_an_unknown_name_is_refused_with_those_that_are_known(spec: str) -> None
 @pytest.mark.parametrize("spec", [None, 3, 1.5, object(), First, lambda observation, mask: 0], ids=repr)
 def test_what_is_no_agent_is_refused(spec: Any) -> None:
     with pytest.raises(
-        UnknownAgentError, match=r"is no agent; allowed: 'random', 'greedy', 'ppo-2p', 'nash-mini', the path .*act\("
+        UnknownAgentError, match=r"is no agent; allowed: 'random', 'greedy', 'search', 'ppo-2p', .* the path .*act\("
     ):
         make_agent(spec, RULES)
 

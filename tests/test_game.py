@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from threeup_env import Game, Rules
+from threeup_env import Game, Rules, snapshot
 from threeup_env.actions import ACTIONS, NUM_ACTIONS
+from threeup_env.aec import raw_env
 from threeup_env.cards import CARDS
-from threeup_env.errors import IllegalActionError, InvalidRecordError
+from threeup_env.errors import IllegalActionError, InvalidRecordError, InvalidSnapshotError
+from threeup_env.learner import LearnerBatch
 from threeup_env.observation import observation_layout
 
 from .strategies import rules_strategy
@@ -25,6 +27,7 @@ COPIES: dict[str, Callable[[Game], Game]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": lambda game: pickle.loads(pickle.dumps(game)),
+    "bytes": lambda game: Game.from_bytes(game.to_bytes()),
     "old pickle": lambda game: pickle.loads(pickle.dumps(game, protocol=2)),
 }
 
@@ -306,3 +309,168 @@ def test_nobody_sees_in_set_up_whether_a_colour_is_chosen() -> None:
     game.play("color g")
     other.play("up 8")
     assert (str(game), repr(game)) == (str(other), repr(other))
+
+
+# A game as bytes
+
+
+def without_history(rules: Rules, seed: int, decisions: int) -> Game:
+    """A game that knows nothing of what was played before."""
+    return play_on(Game(rules, seed), seed, decisions).determinize(0, seed)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(rules_strategy(), st.integers(0, 2**32 - 1), st.integers(0, 120), st.booleans())
+def test_bytes_are_exact(rules: Rules, seed: int, decisions: int, whole: bool) -> None:
+    game = play_on(Game(rules, seed), seed, decisions)
+    if not whole:
+        game = play_on(game.determinize(seed % rules.num_players, seed), seed, decisions)
+    other = Game.from_bytes(game.to_bytes())
+    assert other.to_bytes() == game.to_bytes()
+    assert other.state.tobytes() == game.state.tobytes()
+    assert (other.rules, other.player, other.deal) == (game.rules, game.player, game.deal)
+    assert play_on(other, 1).outcome == play_on(game, 1).outcome
+    if whole:
+        assert other.record() == game.record()
+
+
+def test_bytes_of_a_game_from_a_batch() -> None:
+    """Without colours, as batches play under these rules."""
+    batch = LearnerBatch(Rules.standard(3), 4, seed=1)
+    for _ in range(10):
+        batch.step(batch.action_mask.argmax(axis=1))
+    for number in range(4):
+        game = batch.game(number)
+        other = Game.from_bytes(game.to_bytes())
+        assert other.to_bytes() == game.to_bytes()
+        assert play_on(other, 1).outcome == play_on(game, 1).outcome
+    with pytest.raises(InvalidRecordError, match="this game has no record"):
+        batch.game(0).record()
+
+
+def test_bytes_after_a_second_game_at_the_same_table() -> None:
+    """What an earlier game left in fields that nobody reads is no fault."""
+    env = raw_env(rules=Rules.house(2))
+    for seed in (3, None, None):
+        env.reset(seed=seed)
+        play_on(env.game, 1, 40)
+    assert Game.from_bytes(env.game.to_bytes()).record() == env.game.record()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_changed_bytes_are_refused(whole: bool) -> None:
+    game = play_on(Game(seed=1), 1, 30) if whole else without_history(Rules(), 1, 30)
+    data = game.to_bytes()
+    for place in range(0, len(data), 7):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place % 8
+        with pytest.raises(InvalidSnapshotError):
+            Game.from_bytes(bytes(changed))
+    for length in range(0, len(data), 23):
+        with pytest.raises(InvalidSnapshotError):
+            Game.from_bytes(data[:length])
+    with pytest.raises(InvalidSnapshotError, match="checksum"):
+        Game.from_bytes(data + b"x")
+
+
+@pytest.mark.parametrize("data", [b"", b"x" * 500, "text", None, 3])
+def test_what_is_no_game_is_refused(data: Any) -> None:
+    with pytest.raises(InvalidSnapshotError):
+        Game.from_bytes(data)
+
+
+def test_another_version_is_named() -> None:
+    data = bytearray(Game(seed=1).to_bytes())
+    data[len(snapshot.MAGIC)] = 9
+    with pytest.raises(InvalidSnapshotError, match="version 9; allowed: 1"):
+        Game.from_bytes(bytes(data))
+
+
+def forged(game: Game, change: Callable[[Any], None]) -> bytes:
+    """The bytes of a game whose record was changed, with a checksum that fits."""
+    other = game.copy()
+    change(other._states[0])
+    return other.to_bytes()
+
+
+def put(field: str, value: Any, *place: Any) -> Callable[[Any], None]:
+    def change(state: Any) -> None:
+        if place:
+            state[field][place] = value
+        else:
+            state[field] = value
+
+    return change
+
+
+IMPOSSIBLE: dict[str, Callable[[Any], None]] = {
+    "player": put("player", 5),
+    "negative player": put("player", -1),
+    "phase": put("phase", 40),
+    "between deals": put("phase", 7),
+    "exchange without colours": put("phase", 5),
+    "asking": put("asking", 1),
+    "top": put("top", 11),
+    "direction": put("direction", 0),
+    "extras": put("extras", -1),
+    "still in": put("still_in", 1),
+    "unrevealed": put("revealed", 0),
+    "drawn": put("drawn", 200),
+    "drawn more": lambda state: put("drawn", state["drawn"] + 1)(state),
+    "deck size": put("deck_size", 10),
+    "hand size": put("hand_size", 9, 1),
+    "hand": put("hand", 7, 0, 0),
+    "negative hand": put("hand", -1, 0, 0),
+    "hand of nobody": put("hand", 1, 4, 0),
+    "known": put("known", 7, 0, 3),
+    "3DOWN card": put("down", 99, 0, 0),
+    "3DOWN card twice": lambda state: put("down", (int(state["down"][0, 0]) + 3) % 39, 0, 0)(state),
+    "seen 3DOWN card": put("down_seen", 2, 0, 0),
+    "deck": lambda state: put("deck", 255, int(state["drawn"]))(state),
+    "victim": put("victim", 6),
+    "row": put("row", 9),
+    "said": put("said", 9),
+    "said more": put("num_said", 9),
+    "place": put("place", 9),
+    "deal": put("deal", 1),
+    "generator": put("rng", 0),
+    "ended": put("ended", 1),
+    "legal": put("legal", 0),
+    "more legal": lambda state: put("legal", state["legal"] | 1 << 62)(state),
+    "colours": lambda state: put("hand_card", state["hand_card"][0][::-1].copy(), 0)(state),
+    "3UP colours": put("up_card", 255, 0, 0),
+}
+
+
+@pytest.mark.parametrize("what", IMPOSSIBLE)
+def test_impossible_values_are_refused(what: str) -> None:
+    """Whoever changes the record and mends the checksum gets no further, with or without a history."""
+    for game in (play_on(Game(seed=1), 1, 30), without_history(Rules(), 1, 30)):
+        assert Game.from_bytes(forged(game, lambda state: None)).player == game.player
+        with pytest.raises(InvalidSnapshotError):
+            Game.from_bytes(forged(game, IMPOSSIBLE[what]))
+
+
+def test_another_history_is_refused() -> None:
+    game = play_on(Game(seed=1), 1, 30)
+    game._history[5] ^= 1
+    with pytest.raises(InvalidSnapshotError, match=r"does not follow the rules|deals and actions"):
+        Game.from_bytes(game.to_bytes())
+    game = play_on(Game(seed=1), 1, 30)
+    del game._history[-1]
+    with pytest.raises(InvalidSnapshotError, match="deals and actions"):
+        Game.from_bytes(game.to_bytes())
+
+
+# What a seat believes (tests/test_belief.py)
+
+
+def test_a_determinized_game_has_no_record() -> None:
+    game = play_on(Game(Rules.match(2), 1), 1, 150)
+    other = game.determinize(0, 1)
+    assert (other.deal, other.decision, other.player) == (game.deal, game.decision, game.player)
+    for copied in (other, other.copy(), pickle.loads(pickle.dumps(other)), play_on(other.copy(), 1)):
+        with pytest.raises(InvalidRecordError, match="this game has no record"):
+            copied.record()
+    assert game.record().deals
+    assert str(other) == str(game)

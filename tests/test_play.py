@@ -25,7 +25,6 @@ from threeup_env.play import (
     GameFile,
     PlayedGame,
     Sitting,
-    ask_agent,
     read_action,
     seat_players,
     stream_ask,
@@ -184,17 +183,10 @@ def test_who_sits_where() -> None:
             seat_players(agents, seat, players)
 
 
-def test_agents_that_search_are_given_the_game() -> None:
-    class Searcher:
-        def act(self, observation: Any, action_mask: Any) -> int:
-            raise AssertionError("not asked")
-
-        def act_game(self, game: Game) -> int:
-            return game.legal_indices()[-1]
-
-    game = Game(DUEL, 1)
-    assert ask_agent(Searcher(), game) == game.legal_indices()[-1]
-    assert ask_agent(make_agent("greedy", DUEL), game) in game.legal_indices()
+def test_agents_that_search_play_too() -> None:
+    """And need not be asked again when a saved game is gone on with."""
+    whole = play_on(PlayedGame(DUEL, [HUMAN, "search:8"], 5))
+    assert PlayedGame.from_json(whole.to_json()).to_json() == whole.to_json()
 
 
 # What people say and see

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import __version__, threeup_v0
+from .agents import SearchAgent
 from .bench_peers import PEERS
 from .bench_timing import DECISIONS, LEARNER_STEPS, QUICK_SECONDS, SEED, Case, Run, Settings, clock, clock_cycle, rates
 from .core.batch import random_games
@@ -51,6 +52,7 @@ FORMAT: Final = "threeup-bench/1"
 DUEL: Final = "ThreeUp/2p-v0"
 GAMES: Final = 1024
 """Games in a batch, where a case does not say otherwise."""
+SIMULATIONS: Final = "simulations/s"
 MICROSECONDS: Final = "µs"
 BYTES: Final = "bytes/game"
 SHARE: Final = "% of the time"
@@ -199,6 +201,20 @@ def _observe_game(settings: Settings) -> Iterator[float]:
     yield from rates(settings, clock(replay, sum(len(actions) for _, actions in script)))
 
 
+def _search(settings: Settings) -> Iterator[float]:
+    games, simulations = (2, 10) if settings.quick else (16, 1000)
+    batch = SelfPlayBatch(Rules.standard(2), games, seed=SEED)
+    batch.random_steps(20)  # into the game
+    choices = batch._states[batch.action_mask.sum(axis=1) > 1]
+    agent = SearchAgent(batch.rules, simulations, seed=SEED)
+
+    def search(times: int) -> None:
+        for _ in range(times):
+            agent.act_states(choices)
+
+    yield from rates(settings, clock(search, len(choices) * simulations))
+
+
 def _copy_game(settings: Settings) -> Iterator[float]:
     game = Game(seed=SEED)
     for _ in range(20):  # a history to copy, and far from the end
@@ -344,6 +360,12 @@ CASES: Final = (
     Case("aec-env", DECISIONS, "the same through threeup_v0.env, with PettingZoo's wrappers", _cycle_env),
     Case("game-play", DECISIONS, "Game.action_mask and Game.play, actions drawn beforehand; 2 players", _play_game),
     Case("game-observe", DECISIONS, "the same with Game.observation at each decision", _observe_game),
+    Case(
+        "search-2p",
+        SIMULATIONS,
+        "SearchAgent.act_states: 1,000 simulations for each of 16 games, played to their ends; 2 players",
+        _search,
+    ),
     Case("game-copy", MICROSECONDS, "Game.copy", _copy_game),
     Case("memory-record", BYTES, "the record of one game, the same for 2 to 6 players", _record_bytes),
     *(

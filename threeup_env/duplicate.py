@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .actions import ACTIONS
-from .agents import Agent, act_batch, compiled_code
+from .agents import Agent, act_states, compiled_code
 from .core import duel
 from .core.choose import EXTERNAL
 from .core.state import STATE, pack_rules
@@ -126,7 +126,7 @@ class DuplicateGames:
                 count = duel.show_waiting(states, self._switches, waiting, side, rows, observations, masks)
                 if count:
                     start = time.perf_counter()
-                    actions = act_batch(agent, observations[:count], masks[:count])
+                    actions = act_states(agent, states[rows[:count]], observations[:count], masks[:count])
                     self.seconds[side] += time.perf_counter() - start
                     wrong = duel.play_waiting(states, self._switches, side, rows[:count], actions, decisions, met_limit)
                     if wrong >= 0:

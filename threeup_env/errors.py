@@ -24,6 +24,10 @@ class InvalidRecordError(ThreeUpError):
     """A game record that cannot be read or does not follow the rules."""
 
 
+class InvalidSnapshotError(ThreeUpError):
+    """Bytes that are no game: cut short, changed, of another version, or with values that no game has."""
+
+
 class InvalidPolicyError(ThreeUpError):
     """A policy file that cannot be read, or was made for other rules, another encoding or another shape."""
 

@@ -74,7 +74,7 @@ class Game:
         player: The seat to decide, or None when the game is over.
     """
 
-    __slots__ = ("_deals", "_fixed", "_history", "_memory", "_states", "_switches", "player", "rules")
+    __slots__ = ("_deals", "_fixed", "_history", "_memory", "_recorded", "_states", "_switches", "player", "rules")
 
     def __init__(
         self,
@@ -107,6 +107,7 @@ class Game:
         self._fixed = check_deals(self.rules, decks, first_player, pile_swaps)
         self._deals: list[Deal] = []
         self._history = bytearray()
+        self._recorded = True
         self.player: int | None = None
         self._start(single.start_game)
 
@@ -170,7 +171,8 @@ class Game:
         player = single.play(self._states, self._switches, index)
         if player == single.ILLEGAL:
             raise IllegalActionError(self._refusal(action))
-        self._history.append(index)
+        if self._recorded:
+            self._history.append(index)
         if player >= 0:
             self.player = player
         elif player == single.DEAL_OVER:
@@ -190,11 +192,14 @@ class Game:
         Raises:
             ValueError: There is no such seat.
         """
-        if not 0 <= _as_index(seat) < self.rules.num_players:
-            raise ValueError(f"no seat {seat!r}; seats are 0..{self.rules.num_players - 1}")
+        self._check_seat(seat)
         observation = np.empty(observation_layout(self.rules).size, np.int8)
         single.write_observation(self._states, self._switches, seat, observation[np.newaxis])
         return observation
+
+    def _check_seat(self, seat: int) -> None:
+        if not 0 <= _as_index(seat) < self.rules.num_players:
+            raise ValueError(f"no seat {seat!r}; seats are 0..{self.rules.num_players - 1}")
 
     @property
     def deal(self) -> int:
@@ -249,7 +254,11 @@ class Game:
         return rewards
 
     def copy(self) -> Self:
-        """An exact, independent copy, generator included."""
+        """An exact, independent copy, generator included: no chance is left in it, the same actions play the same game.
+
+        What a seat may not know is in it too. Whoever plays on in a copy to choose an action, as a search does, takes
+        one from `determinize`.
+        """
         other = object.__new__(type(self))
         other.rules = self.rules
         other.player = self.player
@@ -259,7 +268,40 @@ class Game:
         other._states = np.frombuffer(other._memory, STATE)
         other._deals = self._deals.copy()
         other._history = self._history.copy()
+        other._recorded = self._recorded
         return other
+
+    def determinize(self, seat: int, rng: np.random.Generator | np.random.SeedSequence | int | None = None) -> Self:
+        """A complete game that `seat` cannot tell from this one: all that is hidden from it is dealt anew (section 10).
+
+        The draw pile, the 3DOWN cards that it has not seen, the other hands but for what is known of them, 3UP cards
+        that are not revealed, deals still to come and the generator: nothing of these reaches the copy. Every way to
+        deal the cards that nobody has located to the hidden places has the same chance. The copy has no record, because
+        what was played before need not follow from its cards.
+
+        Args:
+            seat: Whose knowledge it is; that of the seat to decide, for a search.
+            rng: Draws the cards: a generator, which goes on, or a seed; None draws from the system.
+
+        Raises:
+            ValueError: There is no such seat.
+        """
+        self._check_seat(seat)
+        words = np.random.default_rng(rng).integers(2**64, size=2, dtype=np.uint64)
+        other = self.copy()
+        other._states["rng"][0] = words if words.any() else 1
+        single.determinize(other._states, other._switches, int(seat))
+        other._forget_record()
+        return other
+
+    def _forget_record(self) -> None:
+        """Keep nothing of what was played and of what is fixed of later deals, but how many deals there were."""
+        state = self._states[0]
+        deal = Deal(state["deck"][: self.rules.deck_size].tobytes(), int(state["first_player"]), (), 0)
+        self._deals = [deal] * len(self._deals)
+        self._fixed = _NOTHING_FIXED
+        self._history = bytearray()
+        self._recorded = False
 
     __copy__ = copy
 
@@ -267,20 +309,51 @@ class Game:
         return self.copy()
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self.rules, self.player, self._fixed, self._memory, self._deals, self._history
+        tracks_colors = bool(self._switches["track_colors"][0])
+        parts = (self.rules, self.player, self._fixed, self._memory, self._deals, self._history)
+        return *parts, self._recorded, tracks_colors
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.rules, self.player, self._fixed, self._memory, self._deals, self._history = state
+        self.rules, self.player, self._fixed, self._memory, self._deals, self._history, self._recorded, tracks = state
         self._states = np.frombuffer(self._memory, STATE)
         self._compile_rules()
+        self._switches["track_colors"] = tracks
+
+    def to_bytes(self) -> bytes:
+        """The game as bytes, exact: hidden cards, generator and history included (`threeup_env.snapshot`).
+
+        They are small, the same on every machine, and checked by `from_bytes`; unlike a pickle they run nothing.
+        """
+        from . import snapshot
+
+        return snapshot.write(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The game that `to_bytes` wrote.
+
+        Raises:
+            InvalidSnapshotError: `data` is no game, cut short, changed, of another version, or no game by the rules.
+        """
+        from . import snapshot
+
+        return snapshot.read(cls, data)
 
     def record(self, players: Sequence[str] | None = None) -> GameRecord:
         """The game so far as a record (interface: `threeup-record/1`).
 
         Args:
             players: Names of who played, by seat.
+
+        Raises:
+            InvalidRecordError: What was played before is not known: the game comes from `determinize`, or from a batch.
         """
         from .record import DealRecord, GameRecord, Result
+
+        if not self._recorded:
+            raise InvalidRecordError(
+                "this game has no record: what was played before is not known; allowed: a game played from its deal on"
+            )
 
         ends = [deal.start for deal in self._deals[1:]] + [len(self._history)]
         deals = [

@@ -17,18 +17,17 @@ A mix of opponents, drawn anew for each seat of each game, may change between tw
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from .actions import ACTIONS, NUM_ACTIONS
-from .agents import Agent, AgentSpec, act_batch, compiled_code, make_agent
+from .agents import Agent, AgentSpec, act_states, compiled_code, make_agent
 from .cards import NUM_KINDS, POINTS
 from .core import learner as core
+from .core.jit import use_threads
 from .core.oracle import write_all_hidden
 from .core.random import seed_words
 from .core.single import list_legal
@@ -417,7 +416,7 @@ class LearnerBatch:
         self, place: int, rows: npt.NDArray[np.int64], observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         """What the opponent in `place` does in the games `rows`, int64, not checked."""
-        return act_batch(self._opponents[place], observations, masks)
+        return act_states(self._opponents[place], self._states[rows], observations, masks)
 
     def _refusal(self, game: int, action: int) -> str:
         legal = np.empty(NUM_ACTIONS, np.int64)
@@ -440,9 +439,10 @@ class LearnerBatch:
         nothing_fixed = ((), None, ())
         player = None if finished else int(state["player"])
         memory = bytearray(state.tobytes())
-        game.__setstate__((self.rules, player, nothing_fixed, memory, [current] * deals, bytearray()))
         # As the batch plays: what it does not track, the copy must not read.
-        game._switches = self._switches
+        tracks_colors = bool(self._switches["track_colors"][0])
+        parts = (self.rules, player, nothing_fixed, memory, [current] * deals, bytearray())
+        game.__setstate__((*parts, False, tracks_colors))
         return game
 
 
@@ -514,14 +514,3 @@ def seed_sequences(seed: Any, count: int) -> list[np.random.SeedSequence | None]
     raise InvalidConfigError(
         f"seed: {seed!r} is wrong; allowed: None, an integer of at least 0, or a sequence of {count} of them"
     )
-
-
-@contextlib.contextmanager
-def use_threads(count: int) -> Iterator[None]:
-    """Let Numba use up to `count` threads, in this Python thread, while the context lasts."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)

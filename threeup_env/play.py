@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .actions import ACTION_INDEX, ACTIONS
-from .agents import Agent, agent_names, make_agent
+from .agents import Agent, StateAgent, act_game, agent_names, make_agent
 from .errors import IllegalActionError, InvalidConfigError, InvalidRecordError, ThreeUpError
 from .game import Game
 from .record import GameRecord, read_lines, write_lines
@@ -102,7 +102,7 @@ class PlayedGame:
         assert player is not None
         agent = self._agents[player]
         assert agent is not None
-        return ask_agent(agent, self.game)
+        return act_game(agent, self.game)
 
     def play(self, action: int | str) -> None:
         """Make the decision of the player whose turn it is.
@@ -148,21 +148,12 @@ class PlayedGame:
         player = self.game.player
         agent = None if player is None else self._agents[player]
         # What searches from the game draws from its seed and what it sees alone, so it need not be asked again.
-        if agent is not None and not hasattr(agent, "act_game"):
-            self.changed += ACTIONS[ask_agent(agent, self.game)] != action
+        if agent is not None and not isinstance(agent, StateAgent):
+            self.changed += ACTIONS[act_game(agent, self.game)] != action
         try:
             self.play(action)
         except IllegalActionError as error:
             raise InvalidRecordError(f"decision {self.num_decisions}: {error}") from error
-
-
-def ask_agent(agent: Agent, game: Game) -> int:
-    """What an agent does for the player to decide: from the observation, or from the game if it searches."""
-    player = game.player
-    assert player is not None
-    search = getattr(agent, "act_game", None)
-    action = agent.act(game.observation(player), game.action_mask) if search is None else search(game)
-    return ACTION_INDEX[action] if isinstance(action, str) else int(action)
 
 
 class GameFile:
@@ -334,7 +325,7 @@ class Sitting:
         """Ask an agent that plays no seat here, so that nothing is drawn from those that do."""
         game = self.played.game
         try:
-            action = ask_agent(make_agent(name, self.played.rules, self.played.seed), game)
+            action = act_game(make_agent(name, self.played.rules, self.played.seed), game)
         except (ThreeUpError, OSError) as error:
             self._console.print(f"no hint: {error}", markup=False)
             return

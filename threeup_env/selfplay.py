@@ -16,12 +16,13 @@ import numpy.typing as npt
 
 from .actions import ACTIONS, NUM_ACTIONS
 from .core import batch as core
+from .core.jit import use_threads
 from .core.random import GENERATOR, seed_words
 from .core.single import list_legal
 from .core.state import STATE, pack_rules
 from .errors import IllegalActionError
 from .game import REWARDS
-from .learner import Reward, SeedLike, choice, choice_words, positive, seed_sequences, use_threads
+from .learner import Reward, SeedLike, choice, choice_words, positive, seed_sequences
 from .observation import observation_layout
 from .rules import Rules
 

@@ -1,10 +1,12 @@
 """Agents: what plays a seat, and the names it is known by.
 
 An agent chooses from what its seat may know: an observation laid out as `observation_layout(rules)` says, and
-the mask of legal actions. `make_agent` turns a name, a path or an object into one:
+the mask of legal actions. One that searches (`StateAgent`) is given the games themselves instead, and sees to it that
+nothing hidden from its seat has a say. `make_agent` turns a name, a path or an object into an agent:
 
 - `random`: uniform over the legal actions.
 - `greedy`: a fixed yardstick, the same in all of `-v0`.
+- `search`, `search:SIMULATIONS`: a search at each decision, by 1,000 simulations or as many (docs/search.md).
 - the name of a shipped policy, or the path of a policy file (`threeup_env.agents.policy`).
 - `module:factory`, a Python path: `factory(rules, seed)` is called and gives an agent, in whatever library it was made.
 - an agent object, which is checked and handed back.
@@ -26,9 +28,11 @@ import numpy.typing as npt
 
 from ..core.choose import EXTERNAL
 from ..errors import ThreeUpError, UnknownAgentError
+from ..game import Game
 from ..rules import Rules
 from .basic import GreedyAgent, RandomAgent
 from .policy import SUFFIX, PolicyAgent, load_policy
+from .search import SIMULATIONS, SearchAgent
 
 __all__ = [
     "SHIPPED_POLICIES",
@@ -38,7 +42,11 @@ __all__ = [
     "GreedyAgent",
     "PolicyAgent",
     "RandomAgent",
+    "SearchAgent",
+    "StateAgent",
     "act_batch",
+    "act_game",
+    "act_states",
     "agent_names",
     "compiled_code",
     "load_policy",
@@ -67,13 +75,30 @@ class BatchAgent(Agent, Protocol):
         ...
 
 
+@runtime_checkable
+class StateAgent(Agent, Protocol):
+    """An agent that is given games instead of observations, because it plays on in them.
+
+    What is hidden from the seat to decide stands in a game too. So the first thing that such an agent does with one is
+    to forget it (`core.belief.forget`, or `Game.determinize`): in two games that the seat cannot tell apart it must
+    choose the same.
+    """
+
+    def act_states(self, states: npt.NDArray[np.void], /) -> npt.NDArray[np.int64]:
+        """Legal actions for the seats to decide, int64 `(N,)`, from games, `core.state.STATE` `(N,)`, none over."""
+        ...
+
+
 AgentSpec: TypeAlias = str | os.PathLike[str] | Agent
 """A name, the path of a policy file, a Python path, or an agent."""
 
 _NAMED: Final[Mapping[str, Callable[[Rules, int | None], Agent]]] = {
     "random": lambda rules, seed: RandomAgent(seed),
     "greedy": lambda rules, seed: GreedyAgent(rules),
+    "search": lambda rules, seed: SearchAgent(rules, SIMULATIONS, seed=seed or 0),
 }
+_SEARCH: Final = re.compile(r"search:([1-9][0-9]{0,8})")
+"""The name of a search by a number of simulations."""
 SHIPPED_POLICIES: Final[Mapping[str, str]] = {
     "ppo-2p": "ppo-2p.safetensors",
     "nash-mini": "nash-mini.safetensors",
@@ -85,7 +110,7 @@ _PYTHON_PATH: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\
 
 
 def agent_names() -> tuple[str, ...]:
-    """Every name that `make_agent` knows."""
+    """Every name that `make_agent` knows; `search:SIMULATIONS` stands for any number of them."""
     return *_NAMED, *SHIPPED_POLICIES
 
 
@@ -99,10 +124,11 @@ def make_agent(spec: AgentSpec, rules: Rules, seed: int | None = None) -> Agent:
     """An agent that can play under `rules`.
 
     Args:
-        spec: One of `agent_names()`, the path of a policy file, a Python path `module:factory`, or an agent.
+        spec: One of `agent_names()`, `"search:2000"` and the like, the path of a policy file, a Python path
+            `module:factory`, or an agent.
         rules: The rules to play under.
-        seed: Seeds what the agent draws; None draws from the system, but for policies, which then always draw alike.
-            A factory gets both as they are: `factory(rules, seed)`.
+        seed: Seeds what the agent draws; None draws from the system, but for policies and searches, which then always
+            draw alike. A factory gets both as they are: `factory(rules, seed)`.
 
     Returns:
         A new agent, or `spec` itself where that is one.
@@ -115,6 +141,8 @@ def make_agent(spec: AgentSpec, rules: Rules, seed: int | None = None) -> Agent:
     if isinstance(spec, str):
         if spec in _NAMED:
             return _NAMED[spec](rules, seed)
+        if spec.startswith("search:"):
+            return _make_search(spec, rules, seed)
         if spec in SHIPPED_POLICIES:
             return load_policy(policy_file(spec), rules, seed=seed or 0)
         path = _PYTHON_PATH.fullmatch(spec)
@@ -153,6 +181,13 @@ def _call_factory(spec: str, module: str, factory: str, rules: Rules, seed: int 
         raise UnknownAgentError(f"agent {spec!r}: {factory}(rules, seed) failed: {error!r}") from error
 
 
+def _make_search(name: str, rules: Rules, seed: int | None) -> SearchAgent:
+    simulations = _SEARCH.fullmatch(name)
+    if simulations is None:
+        raise UnknownAgentError(f"agent {name!r} is unknown; allowed: {_allowed()}")
+    return SearchAgent(rules, int(simulations[1]), seed=seed or 0)
+
+
 def _check_agent(agent: Any, rules: Rules) -> Agent:
     if isinstance(agent, type) or not isinstance(agent, Agent):
         raise UnknownAgentError(f"{agent!r} is no agent; allowed: {_allowed()}, with a method act(observation, mask)")
@@ -167,7 +202,7 @@ def _check_agent(agent: Any, rules: Rules) -> Agent:
 
 def _allowed() -> str:
     names = ", ".join(map(repr, agent_names()))
-    return f"{names}, the path of a policy file (*{SUFFIX}), module:factory, or an agent object"
+    return f"{names}, 'search:SIMULATIONS', the path of a policy file (*{SUFFIX}), module:factory, or an agent object"
 
 
 def compiled_code(agent: Agent) -> int:
@@ -191,15 +226,55 @@ def act_batch(
     Raises:
         UnknownAgentError: What the agent gave back is not one integer for each game.
     """
-    actions: Any
     if isinstance(agent, BatchAgent):
-        actions = np.asarray(agent.act_batch(observations, action_masks))
-    else:
-        actions = np.asarray([agent.act(*game) for game in zip(observations, action_masks, strict=True)])
-    if actions.shape != (len(observations),) or actions.dtype.kind not in "iu":
+        return _check_actions(agent, agent.act_batch(observations, action_masks), len(observations))
+    actions = [agent.act(*game) for game in zip(observations, action_masks, strict=True)]
+    return _check_actions(agent, actions, len(observations))
+
+
+def act_states(
+    agent: Agent,
+    states: npt.NDArray[np.void],
+    observations: npt.NDArray[np.int8],
+    action_masks: npt.NDArray[np.int8],
+) -> npt.NDArray[np.int64]:
+    """Actions of any agent for the seats to decide in many games: this is how batches ask.
+
+    Args:
+        agent: The agent.
+        states: The games, `core.state.STATE` `(N,)`, for an agent that searches; it gets a copy.
+        observations: What their seats know, int8 `(N, D)`, for any other.
+        action_masks: What they may do, int8 `(N, A)`.
+
+    Returns:
+        int64 `(N,)`, not checked against the masks.
+
+    Raises:
+        UnknownAgentError: What the agent gave back is not one integer for each game.
+    """
+    if isinstance(agent, StateAgent):
+        return _check_actions(agent, agent.act_states(states.copy()), len(states))
+    return act_batch(agent, observations, action_masks)
+
+
+def act_game(agent: Agent, game: Game) -> int:
+    """The action of any agent for the seat to decide in one game that is not over, not checked.
+
+    Raises:
+        UnknownAgentError: What the agent gave back is no integer.
+    """
+    assert game.player is not None, "the game is over"
+    if isinstance(agent, StateAgent):
+        return int(_check_actions(agent, agent.act_states(game._states.copy()), 1)[0])
+    return agent.act(game.observation(game.player), game.action_mask)
+
+
+def _check_actions(agent: Agent, given: Any, count: int) -> npt.NDArray[np.int64]:
+    actions = np.asarray(given)
+    if actions.shape != (count,) or actions.dtype.kind not in "iu":
         raise UnknownAgentError(
             f"{agent!r} chose an array of shape {actions.shape} and dtype {actions.dtype}; "
-            f"allowed: {len(observations)} integers, one action for each game"
+            f"allowed: {count} integers, one action for each game"
         )
     chosen: npt.NDArray[np.int64] = actions.astype(np.int64, copy=False)
     return chosen

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..agents import Agent, make_agent
+from ..agents import act_game, make_agent
 from ..errors import InvalidConfigError
 from ..game import Game
 from ..record import GameRecord, write_records
@@ -71,12 +71,8 @@ def _play_game(rules: Rules, specs: list[str], sequence: np.random.SeedSequence)
     seeds = [int(child.generate_state(1, np.uint64)[0]) for child in sequence.spawn(len(specs))]
     agents = [make_agent(spec, rules, seed) for spec, seed in zip(specs, seeds, strict=True)]
     while game.player is not None:
-        game.play(_choose(agents[game.player], game, game.player))
+        game.play(act_game(agents[game.player], game))
     return game.record(specs)
-
-
-def _choose(agent: Agent, game: Game, seat: int) -> int:
-    return agent.act(game.observation(seat), game.action_mask)
 
 
 class _Summary:

@@ -25,11 +25,7 @@ def new_deal(state, rules):
     state.deck_size = rules.deck_size
     shuffle(state.rng, state.deck, state.deck_size)
     draw_first_player(state, rules)
-    for i in range(rules.pile_swaps):
-        one = below(state.rng, rules.num_players)
-        other = below(state.rng, rules.num_players - 1)
-        state.swap[i, 0] = one
-        state.swap[i, 1] = other + 1 if other >= one else other
+    draw_swaps(state, rules)
     deal_cards(state, rules)
 
 
@@ -42,6 +38,16 @@ def draw_first_player(state, rules):
         state.first_player = below(state.rng, rules.num_players)
     else:
         state.first_player = rules.first_player
+
+
+@compiled
+def draw_swaps(state, rules):
+    """Draw the pairs of players whose piles are exchanged after the reveal (8.5)."""
+    for i in range(rules.pile_swaps):
+        one = below(state.rng, rules.num_players)
+        other = below(state.rng, rules.num_players - 1)
+        state.swap[i, 0] = one
+        state.swap[i, 1] = other + 1 if other >= one else other
 
 
 @compiled

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numba
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -39,6 +41,22 @@ def compiled(function: F) -> F:
 def threaded(function: F) -> F:
     """Compile `function` so that its `prange` loops run in threads; nothing else differs from `compiled`."""
     return cast(F, _cached(njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)))
+
+
+def called(function: F) -> F:
+    """Compile a function that is called, not inlined: a large one, of which copies would take long to compile."""
+    return cast(F, _cached(njit(cache=True, nogil=True, error_model="numpy")(function)))
+
+
+@contextlib.contextmanager
+def use_threads(count: int) -> Iterator[None]:
+    """Let Numba use up to `count` threads, in this Python thread, while the context lasts."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def _cached(dispatcher: Any) -> Any:

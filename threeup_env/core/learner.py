@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ..actions import NUM_ACTIONS
 from ..cards import MAX_DECK
 from . import deal
 from .choose import EXTERNAL, choose
 from .ending import reward
-from .jit import _cached, compiled, threaded
+from .jit import called, compiled, threaded
 from .legal import find_legal, is_legal, write_mask
 from .observe import observe
 from .random import below
@@ -87,11 +87,6 @@ SETTING: Final = np.dtype(
 """What all games of a batch share."""
 
 
-def _called(function):
-    """Compile a function that is called, not inlined: copies take long to compile, and its arguments are cheap."""
-    return _cached(njit(cache=True, nogil=True, error_model="numpy")(function))
-
-
 @compiled
 def _follow(state, rules, setting):
     """Overrule what the generator drew for a deal by what the caller fixed, and deal again."""
@@ -107,7 +102,7 @@ def _follow(state, rules, setting):
     find_legal(state, rules)
 
 
-@_called
+@called
 def _deal(state, table, rules, setting):
     """The next deal of a match, or the first of a new game."""
     if state.phase == BETWEEN_DEALS:
@@ -130,7 +125,7 @@ def _draw_opponent(table, draws, distance):
     return draws[row, 0]
 
 
-@_called
+@called
 def _seat(table, rules, setting, draws):
     """Seat the learner and the opponents for a new game."""
     n = rules.num_players
@@ -146,7 +141,7 @@ def _seat(table, rules, setting, draws):
     table.steps = 0
 
 
-@_called
+@called
 def _choose(code, state, table):
     """The action of a compiled opponent."""
     return choose(code, state, table.rng)

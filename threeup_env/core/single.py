@@ -6,7 +6,7 @@ Arrays cross into compiled code several times faster than single records do.
 from __future__ import annotations
 
 from ..actions import NUM_ACTIONS
-from . import deal, ending, legal, observe, step
+from . import belief, deal, ending, legal, observe, step
 from .jit import compiled
 from .state import BETWEEN_DEALS, OVER
 
@@ -54,6 +54,18 @@ def play(states, switches, action):
         return ILLEGAL
     step.apply(state, switches[0], action)
     return _whose_turn(state)
+
+
+@compiled
+def determinize(states, switches, seat):
+    """Deal everything that is hidden from `seat` anew, by the generator that stands in the record."""
+    belief.determinize(states[0], switches[0], seat)
+
+
+@compiled
+def find_legal(states, switches):
+    """Make the legal set of the decision that the game stands at."""
+    legal.find_legal(states[0], switches[0])
 
 
 @compiled
