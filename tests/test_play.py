@@ -16,8 +16,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from threeup_env import Game, GameRecord, IllegalActionError, Rules
-from threeup_env.agents import make_agent
+from threeup_env import GameRecord, IllegalActionError, Rules
 from threeup_env.cli import app
 from threeup_env.errors import InvalidConfigError, InvalidRecordError, UnknownAgentError
 from threeup_env.play import (

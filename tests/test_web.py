@@ -16,11 +16,11 @@ from threeup_env.agents import GreedyAgent, agent_names
 from threeup_env.errors import BusyServerError, IllegalActionError, InvalidConfigError, NotNowError, UnknownSeatError
 from threeup_env.registration import ENV_RULES
 from threeup_env.render.table import look
-from threeup_env.web.coach import coach_names, make_coach
+from threeup_env.web.coach import describe_coaches, make_coach, policy_names
 from threeup_env.web.frames import first_frame, parse_records, replay_frames, write_table
 from threeup_env.web.session import PERSON, GameSession, Sessions
 
-from .tables import choose, table
+from .tables import choose, play, table
 from .test_hiding import twin
 
 pytest.importorskip("starlette")
@@ -505,30 +505,39 @@ def test_agents_that_fit(client: TestClient) -> None:
     for env, rules in ENV_RULES.items():
         fitting = client.get("/api/fitting", params={"env": env}).json()
         assert {"human", "random", "greedy"} <= set(fitting["players"])
-        assert fitting["coaches"] == coach_names(AGENTS, rules)
-        assert set(fitting["coaches"]) <= set(fitting["players"])
+        assert set(policy_names(AGENTS, rules)) <= set(fitting["players"])
     assert client.get("/api/fitting?env=x").status_code == 400
 
 
 # Coach
 
 
-def test_the_coach_tells_what_the_policy_thinks(client: TestClient, sessions: Sessions) -> None:
+def test_coaches_tell_what_a_policy_and_a_search_think(client: TestClient) -> None:
     token = start(client)
     view = see(client, token)
-    name = client.get("/api/seat/coach", headers=bearer(token)).json()["coaches"][0]["name"]
-    answer = client.get("/api/seat/coach", params={"name": name}, headers=bearer(token)).json()
-    assert answer["made"] == view["made"]
-    assert [one["action"] for one in answer["advice"]] == view["frames"][-1]["table"]["legal"]
-    assert sum(one["probability"] for one in answer["advice"]) == pytest.approx(1, abs=0.01)
-    assert client.get("/api/seat/coach?name=nobody", headers=bearer(token)).status_code == 400
+    coaches = client.get("/api/seat/coach", headers=bearer(token)).json()["coaches"]
+    assert {coach["tells"] for coach in coaches} == {"probabilities", "values"}
+    for coach in coaches:
+        answer = client.get("/api/seat/coach", params={"name": coach["name"]}, headers=bearer(token)).json()
+        assert answer["made"] == view["made"]
+        advice = answer["advice"]
+        assert [one["action"] for one in advice] == view["frames"][-1]["table"]["legal"]
+        if coach["tells"] == "probabilities":
+            assert sum(one["probability"] for one in advice) == pytest.approx(1, abs=0.01)
+            assert all(one["value"] is None for one in advice)
+        else:
+            assert all(-1 <= one["value"] <= 1 and one["visits"] > 0 for one in advice)
+            assert all(one["probability"] is None for one in advice)
+    assert client.get("/api/seat/coach?name=greedy", headers=bearer(token)).status_code == 400
     assert see(client, token) == view
 
 
-def test_advice_rests_on_what_the_seat_knows() -> None:
+@pytest.mark.parametrize("tells", ["probabilities", "values"])
+def test_advice_rests_on_what_the_seat_knows(tells: str) -> None:
     rules = Rules.standard(2)
     rng = random.Random(2)
-    coach = make_coach(coach_names(AGENTS, rules)[0], AGENTS, rules)
+    name = next(one["name"] for one in describe_coaches(AGENTS, rules) if one["tells"] == tells)
+    coach = make_coach(name, AGENTS, rules)
     for seed in range(10):
         game = Game(rules, seed)
         for _ in range(rng.randrange(60)):
@@ -538,9 +547,19 @@ def test_advice_rests_on_what_the_seat_knows() -> None:
             assert coach.advise(game, game.player) == coach.advise(twin(game, game.player, rng), game.player)
 
 
+def test_a_search_sees_that_the_last_card_wins() -> None:
+    """On an empty pile a flip never fails (3.3)."""
+    game = table("g1 | gC | rC", "b9 | r10 | r9")
+    coach = make_coach("search", AGENTS | {"search": "search:50"}, game.rules)
+    (advice,) = coach.advise(play(game, "play C", "play 9", "play C", "play 10", "flip 0"), 1)
+    assert (advice.action, advice.value, advice.visits) == ("flip 0", 1.0, 50)
+
+
 def test_no_coach_for_other_rules() -> None:
+    with pytest.raises(InvalidConfigError, match="allowed: search"):
+        make_coach("ppo-2p", AGENTS, Rules(2, hand_size=5))
     with pytest.raises(InvalidConfigError, match="none under these rules"):
-        make_coach("greedy", AGENTS, Rules(2, hand_size=5))
+        make_coach("greedy", {"greedy": "greedy"}, Rules(2))
 
 
 # Replay
@@ -592,7 +611,7 @@ def test_replays_hold_every_view(rules: Rules) -> None:
 def test_replays_show_what_a_policy_would_do(client: TestClient) -> None:
     record = a_game(Rules.standard(2), 1).record()
     game = client.post("/api/replay", content=record.to_json()).json()["games"][0]
-    assert game["policies"] == coach_names(AGENTS, record.rules)
+    assert game["policies"] == policy_names(AGENTS, record.rules)
     assert game["policy"] == game["policies"][0]
     for frame in game["frames"][:-1]:
         assert [action for action, _ in frame["advice"]] == frame["table"]["legal"]

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .actions import ACTION_INDEX, ACTIONS
-from .agents import Agent, StateAgent, act_game, agent_names, make_agent
+from .agents import StateAgent, act_game, agent_names, make_agent
 from .errors import IllegalActionError, InvalidConfigError, InvalidRecordError, ThreeUpError
 from .game import Game
 from .record import GameRecord, read_lines, write_lines

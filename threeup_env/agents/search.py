@@ -252,7 +252,9 @@ class SearchAgent:
                 core.search_games_in_threads(chunks, *given, tables, arms, trees, visits, totals)
         return visits.reshape(-1, parts, NUM_ACTIONS).sum(axis=1), totals.reshape(-1, parts, NUM_ACTIONS).sum(axis=1)
 
-    def _make_room(self, chunks: int, nodes: int) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], npt.NDArray[np.void]]:
+    def _make_room(
+        self, chunks: int, nodes: int
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], npt.NDArray[np.void]]:
         """Tables, arms and trees of as many searches side by side."""
         nodes = min(nodes, MOST_NODES) if self._method == core.TREE else 1
         return (

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..agents import agent_names, load_policy
+from ..agents import agent_names, load_policy, make_agent
 from ..errors import InvalidConfigError
+from ..rules import Rules
 from .app import app
 
 
@@ -18,7 +19,7 @@ def serve_tables(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes any that is free.")] = 8000,
     agents: Annotated[
         list[str] | None,
-        typer.Option("--agent", metavar="FILE", help="Offer this policy file too; may be repeated."),
+        typer.Option("--agent", metavar="A", help="Offer this policy file or search:N too; may be repeated."),
     ] = None,
     allowed_hosts: Annotated[
         list[str] | None,
@@ -32,7 +33,8 @@ def serve_tables(
 
     named = {name: name for name in agent_names()}
     for file in agents or ():
-        load_policy(file)  # a file that is none is told now, not at a table
+        # What is none is told now, not at a table.
+        make_agent(file, Rules()) if file.startswith("search:") else load_policy(file)
         if named.setdefault(Path(file).name, file) != file:
             raise InvalidConfigError(f"--agent: {file!r} is called as another agent; allowed: names of their own")
     serve(named, host, port, allowed_hosts or (), most_tables=tables, idle_seconds=60 * idle, announce=typer.echo)

@@ -43,7 +43,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..errors import BusyServerError, InvalidConfigError, NotNowError, ThreeUpError, UnknownSeatError
 from ..registration import ENV_RULES, rules_of
 from ..rules import Rules
-from .coach import coach_names, describe_coaches, find_policy, make_coach, write_advice
+from .coach import describe_coaches, find_policy, make_coach, policy_names, write_advice
 from .frames import Json, parse_records, replay_frames
 from .session import MOST_DECISIONS, PERSON, GameSession, Sessions
 
@@ -177,11 +177,10 @@ class _Handlers:
         )
 
     async def fitting(self, request: Request) -> Response:
-        """The agents that can play, and coach, under the rules of an environment."""
+        """Who can play under the rules of an environment."""
         rules = rules_of(request.query_params.get("env", ""))
         names = await run_in_threadpool(self._sessions.fitting, rules)
-        coaches = await run_in_threadpool(coach_names, self._sessions.agents, rules)
-        return _answer({"players": [PERSON, *names], "coaches": coaches})
+        return _answer({"players": [PERSON, *names]})
 
     async def open_table(self, request: Request) -> Response:
         """Open a table."""
@@ -244,7 +243,7 @@ class _Handlers:
         agents = self._sessions.agents
         games = []
         for number, record in enumerate(records):
-            names = coach_names(agents, record.rules)
+            names = policy_names(agents, record.rules)
             chosen = policy if policy is not None else next(iter(names), "")
             found = find_policy(chosen, agents, record.rules) if chosen in names else None
             frames = replay_frames(record, number, found)

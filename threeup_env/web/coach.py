@@ -1,4 +1,4 @@
-"""The coach: what a trained policy thinks of each legal action, from what the seat may know.
+"""The coach: what a trained policy or a search thinks of each legal action, from what the seat may know.
 
 There may be several coaches at a table. Each tells probabilities (a policy does) or expected results; a page shows what
 they say side by side.
@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..actions import ACTION_INDEX
-from ..agents import make_agent
+from ..agents import Agent, SearchAgent, make_agent
 from ..agents.policy import PolicyAgent
 from ..errors import InvalidConfigError, ThreeUpError
 from ..game import Game
 from ..rules import Rules
 from .frames import PROBABILITY_DIGITS, Json
+
+VALUE_DIGITS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -58,18 +60,38 @@ class PolicyCoach:
         ]
 
 
+class SearchCoach:
+    """Tells the mean results of a search."""
+
+    def __init__(self, search: SearchAgent) -> None:
+        self._search = search
+
+    def advise(self, game: Game, seat: int) -> list[Advice]:
+        """See `Coach`."""
+        found = {one.action: one for one in self._search.analyze(game)}
+        return [
+            Advice(action, value=round(found[action].value, VALUE_DIGITS), visits=found[action].simulations)
+            for action in game.legal_actions
+        ]
+
+
 def find_policy(name: str, agents: Mapping[str, str], rules: Rules) -> PolicyAgent | None:
     """The policy that an agent's name stands for; None where it is none, or one for other rules."""
-    try:
-        agent = make_agent(agents[name], rules, seed=0)
-    except ThreeUpError:
-        return None
+    agent = _make(name, agents, rules)
     return agent if isinstance(agent, PolicyAgent) else None
 
 
-def coach_names(agents: Mapping[str, str], rules: Rules) -> list[str]:
-    """The names among `agents` that can coach under `rules`."""
+def policy_names(agents: Mapping[str, str], rules: Rules) -> list[str]:
+    """The names among `agents` of policies for `rules`."""
     return [name for name in agents if find_policy(name, agents, rules) is not None]
+
+
+def describe_coaches(agents: Mapping[str, str], rules: Rules) -> list[Json]:
+    """Who among `agents` can coach under `rules`: names, and whether each tells `"probabilities"` or `"values"`."""
+    made = {name: _make(name, agents, rules) for name in agents}
+    policies = [{"name": name, "tells": "probabilities"} for name, one in made.items() if isinstance(one, PolicyAgent)]
+    searches = [{"name": name, "tells": "values"} for name, one in made.items() if isinstance(one, SearchAgent)]
+    return [*policies, *searches]
 
 
 def make_coach(name: str, agents: Mapping[str, str], rules: Rules) -> Coach:
@@ -78,16 +100,22 @@ def make_coach(name: str, agents: Mapping[str, str], rules: Rules) -> Coach:
     Raises:
         InvalidConfigError: There is none under these rules.
     """
-    policy = find_policy(name, agents, rules) if name in agents else None
-    if policy is None:
-        allowed = ", ".join(coach_names(agents, rules)) or "none under these rules"
-        raise InvalidConfigError(f"coach {name!r} is unknown or plays by other rules; allowed: {allowed}")
-    return PolicyCoach(policy)
+    agent = _make(name, agents, rules)
+    if isinstance(agent, PolicyAgent):
+        return PolicyCoach(agent)
+    if isinstance(agent, SearchAgent):
+        return SearchCoach(agent)
+    allowed = ", ".join(one["name"] for one in describe_coaches(agents, rules)) or "none under these rules"
+    raise InvalidConfigError(f"coach {name!r} is unknown or plays by other rules; allowed: {allowed}")
 
 
-def describe_coaches(agents: Mapping[str, str], rules: Rules) -> list[Json]:
-    """Who can coach under `rules`: names, and whether each tells `"probabilities"` or `"values"`."""
-    return [{"name": name, "tells": "probabilities"} for name in coach_names(agents, rules)]
+def _make(name: str, agents: Mapping[str, str], rules: Rules) -> Agent | None:
+    if name not in agents:
+        return None
+    try:
+        return make_agent(agents[name], rules, seed=0)
+    except ThreeUpError:
+        return None
 
 
 def write_advice(name: str, advice: Iterable[Advice]) -> Json:

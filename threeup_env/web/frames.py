@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..actions import ACTION_INDEX
 from ..agents.policy import PolicyAgent
@@ -103,36 +104,21 @@ def replay_frames(record: GameRecord, number: int = 0, policy: PolicyAgent | Non
     if not record.deals:
         raise InvalidRecordError(f"game {number}: there is no deal to show")
     replay = record.replay(number)
-    frames: list[Json] = []
-    seen: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
     game = replay.game
-    pending: tuple[int, str, Table, Table] | None = None
-    end: End | None = None
+    frames: list[Json] = []
+    seen: list[tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]] = []
+    made: _Made | None = None
+    finished = False
     for step in replay:
-        frame = _replay_frame(game)
-        if pending is None:
-            deal = write_effects([tell_deal(look(game, None))])
-            frame |= {"player": None, "effects": deal, "effects_closed": deal}
-        else:
-            seat, action, own, closed = pending
-            decision = describe(game, seat, action)
-            effects = tell(game.rules, decision, own, look(game, "all"))
-            effects_closed = tell(game.rules, decision, closed, look(game, None))
-            frame |= {
-                "player": seat,
-                "effects": write_effects(effects),
-                "effects_closed": write_effects(effects_closed),
-            }
+        frame = _replay_frame(game) | _replay_effects(game, made)
         frames.append(frame)
         if isinstance(step, End):
-            end = step
-            break
+            finished = step.result is not None
+            continue  # a result that is stated wrong is found after this
         frame |= {"action": step.action, "decision": step.decision, "deal": step.deal}
-        pending = step.player, step.action, look(game, "all"), look(game, None)
+        made = _Made(step.player, step.action, look(game, "all"), look(game, None))
         if policy is not None:
             seen.append((game.observation(step.player), game.action_mask))
-    for step in replay:  # a result that is stated wrong is found after the end
-        raise AssertionError(step)
     if policy is not None and seen:
         _add_advice(frames, policy, seen)
     return {
@@ -141,8 +127,29 @@ def replay_frames(record: GameRecord, number: int = 0, policy: PolicyAgent | Non
         "players": None if record.players is None else list(record.players),
         "frames": frames,
         "outcome": write_outcome(game.outcome),
-        "unfinished": end is not None and end.result is None,
-        "policy": None if policy is None else policy.name,
+        "unfinished": not finished,
+    }
+
+
+class _Made(NamedTuple):
+    """A decision that is being made, and the table before it: with all cards, and as everybody sees it."""
+
+    seat: int
+    action: str
+    opened: Table
+    closed: Table
+
+
+def _replay_effects(game: Game, made: _Made | None) -> Json:
+    """Who decided what led to this frame, and its effects as they and as the others saw them."""
+    if made is None:
+        deal = write_effects([tell_deal(look(game, None))])
+        return {"player": None, "effects": deal, "effects_closed": deal}
+    decision = describe(game, made.seat, made.action)
+    return {
+        "player": made.seat,
+        "effects": write_effects(tell(game.rules, decision, made.opened, look(game, "all"))),
+        "effects_closed": write_effects(tell(game.rules, decision, made.closed, look(game, None))),
     }
 
 

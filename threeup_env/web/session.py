@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from ..actions import ACTIONS
-from ..agents import Agent, make_agent
+from ..agents import Agent, act_game, make_agent
 from ..errors import BusyServerError, InvalidConfigError, NotNowError, ThreeUpError, UnknownSeatError
 from ..game import Game
 from ..record import GameRecord
@@ -148,7 +148,7 @@ class GameSession:
             agent = self._agents[game.player]
             if agent is None:
                 return
-            self._play(game.player, choose(agent, game, game.player))
+            self._play(game.player, act_game(agent, game))
 
     def _play(self, seat: int, action: int | str) -> None:
         before = {person: look(self._game, person) for person in self.people}
@@ -160,11 +160,6 @@ class GameSession:
             if frame is not None:
                 self._frames[person].append(frame)
                 self._shown[person] += 1
-
-
-def choose(agent: Agent, game: Game, seat: int) -> int:
-    """What an agent plays, from what its seat may know."""
-    return int(agent.act(game.observation(seat), game.action_mask))
 
 
 @dataclass

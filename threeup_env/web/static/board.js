@@ -18,7 +18,6 @@ export class Board {
 
   /** Draw a view; `active` lights the legal actions. */
   draw(view, active) {
-    const focused = this.root.contains(document.activeElement);
     const clicks = active ? new Clicks(view) : new Clicks({ ...view, table: { ...view.table, legal: [] } });
     const { table, rules } = view;
     const n = table.seats.length;
@@ -30,7 +29,6 @@ export class Board {
       this.#seat(view, bottom, clicks, true),
     );
     this.#light();
-    return focused;
   }
 
   #seat(view, seat, clicks, own) {

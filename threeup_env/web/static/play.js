@@ -83,6 +83,7 @@ class Game {
     this.view = null;
     this.busy = false;
     this.announced = false;
+    this.focus = null; // where the focus was when the table went dark: "board" or "actions"
     byId("board").addEventListener("click", (event) => {
       if (event.target === byId("board")) this.board.skipping = true;
     });
@@ -156,14 +157,12 @@ class Game {
     byId("actions").replaceChildren(...(active ? drawActions(table.legal, (action) => this.act(action)) : []));
     const yours = active && table.player === this.view.you;
     byId("game").classList.toggle("yours", yours);
-    byId("status").textContent = active || table.player === this.view.you ? describeTurn(this.view) : "";
-    if (!byId("status").textContent) byId("status").textContent = describeTurn(this.view);
+    byId("status").textContent = describeTurn(this.view);
     document.title = yours ? "● Your turn · 3UP 3DOWN" : "3UP 3DOWN";
-    // Whoever plays by keys goes on where they were; the rest is not moved.
-    if (inBoard && active) (byId("board").querySelector("[data-action]") ?? byId("status")).focus();
-    if ((inRow || this.keyed) && active) byId("actions").querySelector("button")?.focus();
-    if (inRow && !active) this.keyed = true;
-    if (active) this.keyed = false;
+    // Whoever plays by keys finds the focus where they left it: on the table, or in the row.
+    if (inBoard || inRow) this.focus = inBoard ? "board" : "actions";
+    if (active && this.focus) byId(this.focus).querySelector("[data-action]")?.focus({ preventScroll: true });
+    if (active) this.focus = null;
   }
 
   log(frame) {
@@ -354,9 +353,7 @@ function onKey(event) {
   const buttons = [...byId("actions").querySelectorAll("button")];
   const at = buttons.indexOf(document.activeElement);
   if (/^[1-9]$/.test(event.key)) {
-    const button = buttons[Number(event.key) - 1];
-    if (button) game.keyed = true;
-    button?.click();
+    buttons[Number(event.key) - 1]?.click();
   } else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
     const step = event.key === "ArrowRight" ? 1 : -1;
     buttons.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % buttons.length)?.focus();
