@@ -137,11 +137,9 @@ def _move_forward(state, at, place):
 @compiled
 def imagine(state, rules, seat):
     """Deal what `forget` took away, by the generator that stands in the record, which goes on from there."""
-    dealt = _count_hidden_places(state, rules, seat)
-    hidden = dealt + state.deck_size - state.drawn
+    start = state.drawn - _count_hidden_places(state, rules, seat)
     while True:
-        shuffle(state.rng, state.deck[state.deck_size - hidden :], hidden)
-        _deal_hidden(state, rules, seat, state.drawn - dealt)
+        _deal_hidden(state, rules, seat, start)
         if _colors_can_be_asked(state, seat):
             break
     if not state.revealed:
@@ -172,6 +170,9 @@ def _deal_hidden(state, rules, seat, at):
             state.hand[other, :] = 0
             if rules.track_colors:
                 state.hand_card[other, :] = 0
+    if rules.track_colors:
+        # Known hands are known by kind: which of its cards lie there is a matter of chance.
+        _shuffle_from(state, at)
     if state.player != seat and state.revealed:
         at = _deal_named(state, rules, at)
     for other in range(rules.num_players):
@@ -179,6 +180,8 @@ def _deal_hidden(state, rules, seat, at):
             for kind in range(NUM_KINDS):
                 while state.hand[other, kind] < state.known[other, kind]:
                     at = _hold(state, rules, other, _bring_kind(state, at, kind))
+    # Only now: a card that is picked out by its kind leaves an order that tells of kinds.
+    _shuffle_from(state, at)
     for other in range(rules.num_players):
         if other != seat:
             held = 0
@@ -192,6 +195,12 @@ def _deal_hidden(state, rules, seat, at):
             if is_unseen(state, seat, other, slot):
                 state.down[other, slot] = state.deck[at]
                 at += 1
+
+
+@compiled
+def _shuffle_from(state, at):
+    """Shuffle the deck from place `at` on."""
+    shuffle(state.rng, state.deck[at:], state.deck_size - at)
 
 
 @compiled
