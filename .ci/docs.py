@@ -33,7 +33,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
     modules = public_modules()
     for module in modules:
-        files.append(File.generated(config, f"api/{module}.md", content=f"# `{module}`\n\n::: {module}\n"))
+        short = module.removeprefix("threeup_env.")  # in the list of pages
+        text = f"---\ntitle: {short}\n---\n# `{module}`\n\n::: {module}\n"
+        files.append(File.generated(config, f"api/{module}.md", content=text))
     links = "\n".join(f"- [`{module}`]({module}.md): {summary(path)}" for module, path in modules.items())
     files.append(File.generated(config, "api/index.md", content=f"# API\n\n{links}\n"))
     return files

@@ -13,12 +13,16 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-import threeup_env
+import gymnasium
+import numba  # noqa: F401  (loads PyYAML where it is installed, which is no business of threeup_env)
+import pettingzoo
+import pydantic  # noqa: F401
 
-LOADED = set(sys.modules)  # by the line above
+BEFORE = set(sys.modules)
 
-import gymnasium  # noqa: E402  (what they load is no business of the check)
-import pettingzoo  # noqa: E402
+import threeup_env  # noqa: E402
+
+LOADED = set(sys.modules) - BEFORE
 
 from threeup_env.agents import SHIPPED_POLICIES, make_agent  # noqa: E402
 from threeup_env.registration import rules_of  # noqa: E402
@@ -27,7 +31,7 @@ ENV = "ThreeUp/2p-v0"
 
 
 def names(requirements: list[str]) -> set[str]:
-    """The names of the distributions in requirements, as modules of the installed metadata write them."""
+    """The names of the distributions in requirements, normalized: `Foo_Bar[x]>=1` is `foo-bar`."""
     return {re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", text)[0]).lower() for text in requirements}
 
 

@@ -6,10 +6,14 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
+PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MOST_MODULES = 26
 """A face or a command costs ten modules and more; the rules and `Game` need some twenty."""
 
@@ -45,9 +49,8 @@ def test_no_face_agent_or_command(loaded: tuple[set[str], set[str]]) -> None:
 
 
 def test_nothing_that_only_an_extra_or_the_command_needs(loaded: tuple[set[str], set[str]]) -> None:
-    requirements = metadata.requires("threeup-env") or []
-    core = _distributions([text for text in requirements if "extra ==" not in text]) - {"rich", "safetensors", "typer"}
-    optional = _distributions(requirements) - core
+    core = _distributions(PROJECT["dependencies"]) - {"rich", "safetensors", "typer"}
+    optional = _distributions([*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())]) - core
     owners = metadata.packages_distributions()
     tops = {name.partition(".")[0] for name in loaded[1]}
     assert not {name for name in tops if _distributions(owners.get(name, [])) & optional}
