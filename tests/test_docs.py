@@ -1,9 +1,10 @@
-"""The examples of the documentation run, and docs/rules.md covers every switch of `Rules`."""
+"""The examples of the documentation run; docs/rules.md covers every switch of `Rules`, README.md every extra."""
 
 from __future__ import annotations
 
 import doctest
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -47,3 +48,11 @@ def test_clauses_are_in_order() -> None:
     clauses = [tuple(map(int, number)) for number in re.findall(r"^\*\*(\d+)\.(\d+)\*\*", RULES, flags=re.MULTILINE)]
     counts = {1: 5, 2: 5, 3: 5, 4: 3, 5: 7, 6: 3, 7: 3, 8: 7, 10: 4}
     assert clauses == [(section, clause) for section, count in counts.items() for clause in range(1, count + 1)]
+
+
+def test_every_extra_stands_in_the_table_of_the_readme() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| extra \| for \|\n\|---\|---\|\n((?:\|.*\n)+)", readme, flags=re.MULTILINE)
+    assert table
+    assert re.findall(r"^\| `(\w+)` \|", table[1], flags=re.MULTILINE) == list(project["optional-dependencies"])
