@@ -137,6 +137,21 @@ def test_what_is_not_installed_is_skipped() -> None:
     assert told == [("gone", 0), ("gone", 2), ("there", 0), ("there", 1), ("there", 2)]
 
 
+def test_what_is_measured_before_ctrl_c_is_kept() -> None:
+    def cut_off(settings: Settings) -> Iterator[float]:
+        yield 1.0
+        raise KeyboardInterrupt
+
+    cases = [
+        Case("whole", DECISIONS, "", steady),
+        Case("cut", DECISIONS, "", cut_off),
+        Case("never", DECISIONS, "", steady),
+    ]
+    whole, cut, never = measure(cases, QUICK, nothing)
+    assert (whole.values, whole.skipped) == ((3.0, 3.0), None)
+    assert (cut.values, cut.skipped) == (never.values, never.skipped) == ((), bench.INTERRUPTED)
+
+
 def test_a_peer_that_fails_is_skipped_and_a_case_of_ours_is_not() -> None:
     (result,) = measure([Case("peer", DECISIONS, "", broken, nearest="aec-raw")], QUICK, nothing)
     assert (result.values, result.skipped) == ((), "AttributeError: another version")

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from threeup_env import Game, Rules, snapshot
 from threeup_env.actions import ACTIONS, NUM_ACTIONS
-from threeup_env.aec import raw_env
 from threeup_env.cards import CARDS
 from threeup_env.errors import IllegalActionError, InvalidRecordError, InvalidSnapshotError
 from threeup_env.learner import LearnerBatch
 from threeup_env.observation import observation_layout
+from threeup_env.threeup_v0 import raw_env
 
 from .strategies import rules_strategy
 

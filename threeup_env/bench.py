@@ -478,16 +478,24 @@ def select_cases(names: Sequence[str], peers: bool) -> list[Case]:
     return [case for case in every.values() if case.name in wanted | compared]
 
 
+INTERRUPTED: Final = "interrupted"
+"""Why the cases are skipped that Ctrl-C cut off."""
+
+
 def measure(cases: Sequence[Case], settings: Settings, progress: Callable[[str, int], None]) -> list[Result]:
-    """Measure cases one after the other.
+    """Measure cases one after the other; Ctrl-C ends it, and what is measured by then is kept.
 
     Args:
         cases: What to measure.
         settings: How.
         progress: Told the case and how many of its runs are done, `settings.runs` of them in the end.
     """
-    results = []
+    results: list[Result] = []
+    interrupted = False
     for case in cases:
+        if interrupted:
+            results.append(_sum_up(case, settings, (), INTERRUPTED))
+            continue
         progress(case.name, 0)
         values: list[float] = []
         skipped = None
@@ -495,6 +503,8 @@ def measure(cases: Sequence[Case], settings: Settings, progress: Callable[[str, 
             for value in _run(case, settings):
                 values.append(value)
                 progress(case.name, len(values))
+        except KeyboardInterrupt:
+            interrupted, skipped = True, INTERRUPTED
         except ImportError as error:
             skipped = f"not installed: {error.name or error}"
         except Exception as error:
