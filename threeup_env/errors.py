@@ -42,3 +42,7 @@ class InvalidConfigError(ThreeUpError):
 
 class ResetNeededError(ThreeUpError, RuntimeError):
     """A step before the first reset, or after the end of an episode."""
+
+
+class ContractError(ThreeUpError, AssertionError):
+    """An environment breaks the contract (`threeup_env.testing`); the message names check, seed and step."""
