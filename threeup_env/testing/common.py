@@ -66,7 +66,7 @@ def _check_accepted(trial: Trial, steps: int) -> None:
 
 def _after(trial: Trial, steps: int) -> Any:
     face, rng = trial.new(), trial.rng()
-    for trial.step in range(1, steps + 1):  # noqa: B007  (for the message)
+    for trial.step in range(1, steps + 1):
         advance(face, rng)
     while face.over or not face.masks().any():
         advance(face, rng)

@@ -8,7 +8,7 @@ long as it grants the seat the same in both, the environment must tell the same.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 

@@ -65,7 +65,7 @@ class SelfPlayFace(Face):
 
 
 def api(trial: Trial) -> None:
-    """Arrays keep place, shape and dtype; observations lie within the layout; never terminated and truncated at once."""
+    """Arrays keep place, shape and dtype; observations keep the layout's bounds; a game ends in one way only."""
     face = trial.make()
     batch, rules = face.env, face.rules
     layout = observation_layout(rules)
