@@ -188,7 +188,7 @@ def test_a_loss_on_an_opponents_move_is_paid() -> None:
         _, info = env.reset(seed=seed)
         terminated = False
         while not terminated:
-            _, reward, terminated, _, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
+            _, reward, terminated, _, info = env.step(int(info["action_mask"].argmax()))
         outcome = env.unwrapped.game.outcome
         assert reward == outcome.rewards[0]
         losses += outcome.places[0] == 2 and outcome.ended == "out"
@@ -305,7 +305,7 @@ def test_masks_are_reached_through_vectors_and_wrappers() -> None:
     from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.monitor import Monitor
-    from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+    from stable_baselines3.common.vec_env import VecCheckNan, VecNormalize
 
     from threeup_env.sb3 import ThreeUpVecEnv
 
@@ -313,7 +313,7 @@ def test_masks_are_reached_through_vectors_and_wrappers() -> None:
         return gymnasium.make("ThreeUp/2p-v0")
 
     in_wrappers = Monitor(gymnasium.wrappers.DtypeObservation(make(), np.float32))
-    compiled = VecNormalize(VecMonitor(ThreeUpVecEnv(Rules.standard(2), 3, seed=1)))
+    compiled = VecNormalize(VecCheckNan(ThreeUpVecEnv(Rules.standard(2), 3, seed=1)))
     for env, shape in ((in_wrappers, (109,)), (make_vec_env(make, 3), (3, 109)), (compiled, (3, 109))):
         env.reset()
         assert is_masking_supported(env)

@@ -315,7 +315,7 @@ AEC_FAULTS = [
     (TerminatedAndTruncated, "ledger", "terminated"),
     (RebuildsOnSeed, "settings", "unwrapped"),
     (IgnoresSeed, "seeds", "differ"),
-    (SameGameAgain, "stream", "there before"),
+    (SameGameAgain, "stream", "same game each time"),
     (ForgetsStream, "stream", "not reproducible"),
     (GlobalGenerator, "global_generators", "global generator"),
     (SeedsGlobally, "global_generators", "was used or seeded"),

@@ -14,7 +14,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from ..errors import IllegalActionError
 from ..rules import Rules
 from . import common
-from .contract import Array, Face, Masks, Trial, difference, pick, table
+from .contract import Array, Face, Masks, Trial, advance, difference, pick, table
 from .hiding import hiding
 
 GAMES: Final = 4
@@ -167,7 +167,7 @@ def api(trial: Trial) -> None:
             trial.require(mask.shape == (actions[agent].n,), f"the mask of {agent} does not fit its action space")
         if env.agents:
             _check_last(trial, env)
-        common.advance(face, rng)
+        advance(face, rng)
 
 
 def _check_last(trial: Trial, env: Any) -> None:

@@ -12,7 +12,7 @@ from ..game import Game
 from ..observation import observation_layout
 from ..rules import Rules
 from . import common
-from .contract import Array, Face, Masks, Trial, pick, table
+from .contract import Array, Face, Masks, Trial, advance, pick, table
 
 ARRAYS: Final = ("player", "observation", "action_mask", "reward", "terminated", "truncated")
 TOLERANCE: Final = 1e-6
@@ -90,7 +90,7 @@ def api(trial: Trial) -> None:
         inside = (layout.low <= batch.observation) & (batch.observation <= layout.high)
         trial.require(bool(inside.all()), "an observation leaves the bounds of the layout")
         trial.require(not (batch.terminated & batch.truncated).any(), "terminated and truncated at once")
-        common.advance(face, rng)
+        advance(face, rng)
 
 
 def ledger(trial: Trial) -> None:

@@ -13,7 +13,7 @@ from ..render.text import draw_table
 from ..rules import Rules
 from . import common
 from .aec import check_pictures, names_of, picture, same_dtype
-from .contract import Array, Face, Masks, Trial, pick, table
+from .contract import Array, Face, Masks, Trial, advance, pick, table
 from .hiding import hiding
 
 GAMES: Final = 12
@@ -115,7 +115,7 @@ def api(trial: Trial) -> None:
             for end in (terminated, truncated):
                 trial.require(isinstance(end, bool), f"an end is a {type(end).__name__}, not a bool")
             trial.require(not (terminated and truncated), "terminated and truncated at once")
-        common.advance(face, rng)
+        advance(face, rng)
 
 
 def ledger(trial: Trial) -> None:

@@ -13,7 +13,7 @@ from ..game import REWARDS
 from ..rules import Rules
 from . import common
 from .aec import names_of, same_dtype
-from .contract import Array, Face, Masks, Trial, arrays, pick, table
+from .contract import Array, Face, Masks, Trial, advance, arrays, pick, table
 from .hiding import hiding
 from .single import check_paid
 
@@ -127,7 +127,7 @@ def api(trial: Trial) -> None:
         trial.require(told[-1]["action_mask"].shape[1] == env.single_action_space.n, "the masks do not fit the actions")
         if len(told) == 5:
             trial.require(not (told[2] & told[3]).any(), "terminated and truncated at once")
-        common.advance(face, rng)
+        advance(face, rng)
 
 
 def ledger(trial: Trial) -> None:
@@ -159,7 +159,7 @@ def final_observations(trial: Trial) -> None:
             trial.require("final_obs" in infos and bool(infos["_final_obs"][row]), "final_obs is missing")
             last = infos["final_obs"][row]
             trial.require(last in face.env.single_observation_space, "final_obs is not in the space")
-            now = row_of(face.told[0], row, face.env.num_envs)
+            now = row_of(face.told[0], int(row), face.env.num_envs)
             trial.require(not _equal(last, now), "final_obs is the observation of the next game")
 
 
