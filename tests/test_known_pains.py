@@ -26,6 +26,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from threeup_env import Game, IllegalActionError, Rules, SelfPlayBatch, threeup_v0
 from threeup_env.cards import STANDARD_DECK
 from threeup_env.core.state import STATE
+from threeup_env.evaluate import evaluate
 from threeup_env.observation import observation_layout
 from threeup_env.record import GameRecord
 from threeup_env.registration import ENV_RULES
@@ -356,6 +357,20 @@ def test_scripts_evaluate_with_masks(monkeypatch: pytest.MonkeyPatch) -> None:
     for script in (Path(__file__).parent.parent / "training").glob("*.py"):
         for call in re.findall(r"\.predict\(.*", script.read_text(encoding="utf-8")):
             assert "action_masks" in call, f"{script.name}: {call}"
+
+
+def test_agents_are_always_asked_with_a_mask() -> None:
+    """sb3-contrib 142, 178, 212, for our own evaluation: every agent is told what is legal, and something is."""
+    asked = []
+
+    class Agent:
+        def act(self, observation: Any, action_mask: Any) -> int:
+            asked.append(bool(action_mask.any()))
+            return int(action_mask.argmax())
+
+    evaluate("ThreeUp/Mini-2p-v0", Agent(), "greedy", 8, 1)
+    assert len(asked) > 16
+    assert all(asked)
 
 
 # What is seen and drawn
