@@ -70,3 +70,7 @@ class NotNowError(ThreeUpError):
 
 class BusyServerError(ThreeUpError):
     """The server has as much to do as it takes on."""
+
+
+class ContractError(ThreeUpError, AssertionError):
+    """An environment breaks the contract (`threeup_env.testing`); the message names check, seed and step."""
