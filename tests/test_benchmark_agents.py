@@ -21,7 +21,7 @@ import pytest
 pytest.importorskip("choix")
 pytest.importorskip("threadpoolctl")
 
-from threeup_env.agents import SHIPPED_POLICIES, agent_names, load_policy, policy_file
+from threeup_env.agents import SHIPPED_POLICIES, load_policy, policy_file
 from threeup_env.evaluate import evaluate
 from threeup_env.registration import ENV_RULES
 from threeup_env.tournament import tournament
@@ -34,9 +34,11 @@ FIGURES = DOCS / "agents.json"
 SEED = 1
 GAMES = 10_000
 COMPILED = ["random", "greedy"]
-SLOW = ("search",)
+SLOW = ("search:200",)
 """Agents that think for long."""
-SLOW_GAMES = 400
+SLOW_ENVS = ("ThreeUp/2p-v0",)
+"""Where they take part: a tournament of theirs takes minutes."""
+SLOW_GAMES = 200
 SLOW_CHUNK = 20
 CHECKED = "ThreeUp/GameRules-3p-v0"
 """The environment whose figures are all recomputed, unless a slow agent plays there."""
@@ -53,8 +55,9 @@ def entrants(env: str) -> list[str]:
     return [*COMPILED, *trained]
 
 
-def slow_entrants() -> list[str]:
-    return [name for name in SLOW if name in agent_names()]
+def slow_entrants(env: str) -> list[str]:
+    """Who can play an environment, and is slow about it."""
+    return list(SLOW) if env in SLOW_ENVS else []
 
 
 def measure(env: str, games: int = GAMES) -> list[dict[str, Any]]:
@@ -63,8 +66,8 @@ def measure(env: str, games: int = GAMES) -> list[dict[str, Any]]:
     # Compiled agents are done before other processes have started.
     processes = 1 if quick == COMPILED else None
     outcomes = [tournament(env, quick, games, SEED, processes=processes, progress=sys.stderr.isatty())]
-    if slow_entrants():
-        everyone = [*quick, *slow_entrants()]
+    if slow_entrants(env):
+        everyone = [*quick, *slow_entrants(env)]
         outcomes.append(tournament(env, everyone, SLOW_GAMES, SEED, chunk=SLOW_CHUNK, progress=sys.stderr.isatty()))
     return [{key: value for key, value in outcome.to_dict().items() if key in KEPT} for outcome in outcomes]
 
@@ -127,7 +130,7 @@ def test_the_page_shows_the_figures() -> None:
 def test_everybody_takes_part(env: str) -> None:
     quick, *slow = stored()[env]
     assert quick["agents"] == entrants(env)
-    assert [name for outcome in slow for name in outcome["agents"] if name in SLOW] == slow_entrants()
+    assert [name for outcome in slow for name in outcome["agents"] if name in SLOW] == slow_entrants(env)
 
 
 @pytest.mark.parametrize("env", ["ThreeUp/2p-v0", "ThreeUp/Match-2p-v0"])

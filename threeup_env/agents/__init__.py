@@ -100,7 +100,7 @@ _NAMED: Final[Mapping[str, Callable[[Rules, int | None], Agent]]] = {
 _SEARCH: Final = re.compile(r"search:([1-9][0-9]{0,8})")
 """The name of a search by a number of simulations."""
 SHIPPED_POLICIES: Final[Mapping[str, str]] = {
-    "ppo-2p": "ppo-2p.safetensors",
+    **{f"ppo-{players}p": f"ppo-{players}p.safetensors" for players in range(2, 7)},
     "nash-mini": "nash-mini.safetensors",
 }
 """File of each trained or solved policy that comes with the package, by name; the files lie beside this module."""
