@@ -547,12 +547,11 @@ def test_advice_rests_on_what_the_seat_knows(tells: str) -> None:
             assert coach.advise(game, game.player) == coach.advise(twin(game, game.player, rng), game.player)
 
 
-def test_a_search_sees_that_the_last_card_wins() -> None:
-    """On an empty pile a flip never fails (3.3)."""
+def test_a_forced_move_is_not_searched() -> None:
     game = table("g1 | gC | rC", "b9 | r10 | r9")
     coach = make_coach("search", AGENTS | {"search": "search:50"}, game.rules)
     (advice,) = coach.advise(play(game, "play C", "play 9", "play C", "play 10", "flip 0"), 1)
-    assert (advice.action, advice.value, advice.visits) == ("flip 0", 1.0, 50)
+    assert (advice.action, advice.value, advice.visits) == ("flip 0", None, 0)
 
 
 def test_no_coach_for_other_rules() -> None:

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from ..actions import ACTION_INDEX
 from ..agents import Agent, SearchAgent, make_agent
 from ..agents.policy import PolicyAgent
+from ..agents.search import ActionValue
 from ..errors import InvalidConfigError, ThreeUpError
 from ..game import Game
 from ..rules import Rules
@@ -69,10 +70,13 @@ class SearchCoach:
     def advise(self, game: Game, seat: int) -> list[Advice]:
         """See `Coach`."""
         found = {one.action: one for one in self._search.analyze(game)}
-        return [
-            Advice(action, value=round(found[action].value, VALUE_DIGITS), visits=found[action].simulations)
-            for action in game.legal_actions
-        ]
+        return [_estimate(found[action]) for action in game.legal_actions]
+
+
+def _estimate(found: ActionValue) -> Advice:
+    """What a search says of an action; nothing of a forced move, which it does not try."""
+    value = round(found.value, VALUE_DIGITS) if found.simulations else None
+    return Advice(found.action, value=value, visits=found.simulations)
 
 
 def find_policy(name: str, agents: Mapping[str, str], rules: Rules) -> PolicyAgent | None:
