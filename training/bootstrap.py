@@ -53,7 +53,7 @@ class Profile(NamedTuple):
 
 
 TRAIN = Profile("train", ("--editable", ".[train]"))
-TEST = Profile("test", ("--editable", ".[train,tournament,render,serve]", "--group", "dev"))
+TEST = Profile("test", ("--editable", ".[train,tournament,render,serve,openspiel]", "--group", "dev"))
 
 
 class BootstrapError(Exception):
