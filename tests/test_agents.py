@@ -113,7 +113,9 @@ def test_an_unknown_name_is_refused_with_those_that_are_known(spec: str) -> None
     assert isinstance(caught.value, ThreeUpError)
 
 
-@pytest.mark.parametrize("spec", [None, 3, 1.5, object(), First, lambda observation, mask: 0], ids=repr)
+@pytest.mark.parametrize(
+    "spec", [None, 3, 1.5, object(), First, lambda observation, mask: 0], ids=lambda spec: type(spec).__name__
+)
 def test_what_is_no_agent_is_refused(spec: Any) -> None:
     with pytest.raises(
         UnknownAgentError, match=r"is no agent; allowed: 'random', 'greedy', 'search', 'ppo-2p', .* the path .*act\("

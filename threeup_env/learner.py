@@ -261,22 +261,19 @@ class LearnerBatch:
         """Make a list of the opponents that still play and the new ones, each once."""
         playing = self._tables["standing"] != core.FINISHED
         agent = self._tables["agent"]
-        kept = {int(place): self._opponents[place] for place in np.unique(agent[playing]) if place >= 0}
+        kept = [self._opponents[place] for place in np.unique(agent[playing]) if place >= 0]
         pool: list[Agent] = []
         place_of: dict[int, int] = {}
-        for one in (*kept.values(), *agents):
+        for one in (*kept, *agents):
             if id(one) not in place_of:
                 place_of[id(one)] = len(pool)
                 pool.append(one)
-        moved = agent.copy()
-        for place, one in kept.items():
-            moved[agent == place] = place_of[id(one)]
-        self._tables["agent"] = np.where(playing[:, None], moved, core.LEARNER)
-        last = self._tables["last_agent"]
-        self._tables["last_agent"] = [
-            [place if place < 0 else place_of.get(id(self._opponents[place]), core.GONE) for place in row]
-            for row in last.tolist()
-        ]
+        # Where each opponent so far stands from now on; one more, as there may be none.
+        moved = np.array([*(place_of.get(id(one), core.GONE) for one in self._opponents), core.GONE], np.int32)
+        for field in ("agent", "last_agent"):
+            places = self._tables[field]
+            self._tables[field] = np.where(places >= 0, moved[np.maximum(places, 0)], places)
+        self._tables["agent"][~playing] = core.LEARNER
         self._opponents = pool
         self._codes = np.array([compiled_code(one) for one in pool], np.int64)
         self._draws = np.array(

@@ -22,13 +22,14 @@ from rich.console import Console
 from rich.text import Text
 
 from .actions import ACTION_INDEX, ACTIONS
-from .agents import StateAgent, act_game, agent_names, make_agent
+from .agents import StateAgent, act_game, agent_names, agent_seeds, make_agent
 from .errors import IllegalActionError, InvalidConfigError, InvalidRecordError, ThreeUpError
 from .game import Game
 from .record import GameRecord, read_lines, write_lines
 from .render.events import Event, explain, tell
 from .render.table import Viewer
 from .render.terminal import draw_choices, draw_event, draw_explanations, draw_game
+from .render.text import printable
 from .rules import Rules
 
 HUMAN: Final = "human"
@@ -73,7 +74,7 @@ class PlayedGame:
         # As `threeup record --seed` seeds its first game.
         sequence = np.random.SeedSequence(seed).spawn(1)[0]
         self.game = Game(rules, sequence)
-        seeds = [int(child.generate_state(1, np.uint64)[0]) for child in sequence.spawn(len(players))]
+        seeds = agent_seeds(sequence, len(players))
         self._agents = [
             None if name == HUMAN else make_agent(name, rules, agent_seed)
             for name, agent_seed in zip(players, seeds, strict=True)
@@ -249,7 +250,7 @@ class Sitting:
     def _names(self, viewer: int | None) -> list[str]:
         """What the players are called: by agent, and the viewer as `you`."""
         people = [f"player {seat}" for seat in range(len(self.played.players))]
-        agents = [f"{person} ({_printable(name)})" for person, name in zip(people, self.played.players, strict=True)]
+        agents = [f"{person} ({printable(name)})" for person, name in zip(people, self.played.players, strict=True)]
         return [
             f"{people[seat]} (you)" if seat == viewer else people[seat] if name == HUMAN else agents[seat]
             for seat, name in enumerate(self.played.players)
@@ -329,7 +330,7 @@ class Sitting:
         except (ThreeUpError, OSError) as error:
             self._console.print(f"no hint: {error}", markup=False)
             return
-        self._console.print(f"{_printable(name)} would {ACTIONS[action]}", markup=False)
+        self._console.print(f"{printable(name)} would {ACTIONS[action]}", markup=False)
 
     def _show_end(self) -> None:
         """The last decisions, all cards, and who has won."""
@@ -415,8 +416,3 @@ def stream_ask(console: Console, lines: Iterable[str]) -> Ask:
         return said
 
     return ask
-
-
-def _printable(name: str) -> str:
-    """A name that a terminal cannot take for commands."""
-    return name if name.isascii() and name.isprintable() else ascii(name)

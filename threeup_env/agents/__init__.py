@@ -48,6 +48,7 @@ __all__ = [
     "act_game",
     "act_states",
     "agent_names",
+    "agent_seeds",
     "compiled_code",
     "load_policy",
     "make_agent",
@@ -208,6 +209,14 @@ def _allowed() -> str:
 def compiled_code(agent: Agent) -> int:
     """How compiled code plays this agent, RANDOM or GREEDY (core/choose.py); EXTERNAL where Python has to ask it."""
     return int(getattr(agent, "compiled", EXTERNAL))
+
+
+def agent_seeds(sequence: np.random.SeedSequence, count: int) -> list[int]:
+    """Seeds of the `count` agents at the table of a game that `sequence` seeds, as `threeup record` gives them.
+
+    Whoever seeds a game and its agents this way plays the game that `threeup record` would.
+    """
+    return [int(child.generate_state(1, np.uint64)[0]) for child in sequence.spawn(count)]
 
 
 def act_batch(

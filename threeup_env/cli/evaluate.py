@@ -10,7 +10,7 @@ import typer
 
 from ..evaluate import evaluate
 from .app import EnvOption, JsonOption, SeedOption, app
-from .show import print_table
+from .show import print_figures
 
 
 @app.command("evaluate")
@@ -27,5 +27,4 @@ def evaluate_agent(
     if as_json:
         typer.echo(json.dumps(figures))
         return
-    rows = [[name, f"{value:.4f}" if isinstance(value, float) else str(value)] for name, value in figures.items()]
-    print_table(None, ["figure", "value"], rows)
+    print_figures(figures, digits=4)

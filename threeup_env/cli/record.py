@@ -10,14 +10,15 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..agents import act_game, make_agent
+from ..agents import act_game, agent_seeds, make_agent
 from ..errors import InvalidConfigError
 from ..game import Game
 from ..record import GameRecord, write_records
 from ..registration import rules_of
+from ..render.text import printable
 from ..rules import Rules
 from .app import EnvOption, SeedOption, app
-from .show import print_table, printable, show_progress
+from .show import print_table, show_progress
 
 
 @app.command("record")
@@ -68,7 +69,7 @@ def _split_agents(agents: str, num_players: int) -> list[str]:
 def _play_game(rules: Rules, specs: list[str], sequence: np.random.SeedSequence) -> GameRecord:
     """One game. Everything in it hangs on its own seed, so that it is the same in a longer run."""
     game = Game(rules, sequence)
-    seeds = [int(child.generate_state(1, np.uint64)[0]) for child in sequence.spawn(len(specs))]
+    seeds = agent_seeds(sequence, len(specs))
     agents = [make_agent(spec, rules, seed) for spec, seed in zip(specs, seeds, strict=True)]
     while game.player is not None:
         game.play(act_game(agents[game.player], game))

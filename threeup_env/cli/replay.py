@@ -15,9 +15,8 @@ from ..errors import InvalidConfigError, InvalidRecordError
 from ..game import Game
 from ..record import End, GameRecord, Step, read_records
 from ..render.table import look
-from ..render.text import NOTHING, draw_table, write_cards
+from ..render.text import NOTHING, draw_table, printable, write_cards
 from .app import JsonOption, app
-from .show import printable
 
 ACTION_WIDTH: Final = 11
 """The longest action in written form, `play C+1x7`, and a space."""

@@ -19,11 +19,6 @@ def write_value(value: object) -> str:
     return json.dumps(value)
 
 
-def printable(name: str) -> str:
-    """A name that a terminal cannot take for commands, and any encoding can write."""
-    return name if name.isascii() and name.isprintable() else ascii(name)
-
-
 def print_table(title: str | None, columns: list[str], rows: list[list[str]]) -> None:
     """Print a table whose first column is never broken."""
     if title is not None:
@@ -34,6 +29,14 @@ def print_table(title: str | None, columns: list[str], rows: list[list[str]]) ->
     for row in rows:
         table.add_row(*row)
     Console(markup=False, highlight=False).print(table)
+
+
+def print_figures(figures: Mapping[str, object], digits: int) -> None:
+    """Print figures by name, those that are no whole numbers with so many digits after the point."""
+    rows = [
+        [name, f"{value:.{digits}f}" if isinstance(value, float) else str(value)] for name, value in figures.items()
+    ]
+    print_table(None, ["figure", "value"], rows)
 
 
 _T = TypeVar("_T")

@@ -11,9 +11,9 @@ from typing import Annotated, Final
 import typer
 
 from ..errors import InvalidConfigError
-from ..render.text import NOTHING
+from ..render.text import NOTHING, printable
 from .app import EnvOption, JsonOption, SeedOption, app
-from .show import print_table, printable
+from .show import print_table
 
 RESULT: Final = "result.json"
 PLOT: Final = "plot.svg"

@@ -38,6 +38,11 @@ def draw_events(events: Sequence[Event], limit: int = EVENT_LINES) -> list[str]:
     return [f"player {event.seat} {event.text}" for event in events[max(len(events) - limit, 0) :]]
 
 
+def printable(name: str) -> str:
+    """A name that a terminal cannot take for commands, and any encoding can write."""
+    return name if name.isascii() and name.isprintable() else ascii(name)
+
+
 def write_cards(cards: Iterable[str]) -> str:
     """Cards side by side, equal neighbours counted: `g7x2 rC`; a dash for none."""
     groups = [(card, len(list(copies))) for card, copies in groupby(cards)]

@@ -196,3 +196,7 @@ def returned_arrays(trial: Trial) -> None:
             face.reset()
         else:
             face.step(actions)
+
+
+STEADY: Final = (seeds, stream, settings, global_generators, deepcopy, pickle)
+"""The checks that every form has of its generator and of copies."""

@@ -134,12 +134,7 @@ SELF_PLAY_CHECKS: Final = table(
         common.masks,
         ledger,
         games,
-        common.seeds,
-        common.stream,
-        common.settings,
-        common.global_generators,
-        common.deepcopy,
-        common.pickle,
+        *common.STEADY,
     ),
 )
 """The checks of `check_self_play`, by name."""

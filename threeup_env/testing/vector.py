@@ -175,12 +175,7 @@ VECTOR_CHECKS: Final = table(
         ledger,
         final_observations,
         hiding,
-        common.seeds,
-        common.stream,
-        common.settings,
-        common.global_generators,
-        common.deepcopy,
-        common.pickle,
+        *common.STEADY,
         common.returned_arrays,
     ),
 )

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from ..actions import ACTIONS
-from ..agents import Agent, act_game, make_agent
+from ..agents import Agent, act_game, agent_seeds, make_agent
 from ..errors import BusyServerError, InvalidConfigError, NotNowError, ThreeUpError, UnknownSeatError
 from ..game import Game
 from ..record import GameRecord
@@ -227,7 +227,7 @@ class Sessions:
         # As `threeup record` does for its first game.
         sequence = np.random.SeedSequence(seed).spawn(1)[0]
         game = Game(rules, sequence)
-        seeds = [int(child.generate_state(1, np.uint64)[0]) for child in sequence.spawn(len(players))]
+        seeds = agent_seeds(sequence, len(players))
         agents = [self._make(name, rules, seed) for name, seed in zip(players, seeds, strict=True)]
         return self.add(GameSession(game, agents, players))
 
