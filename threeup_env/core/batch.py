@@ -12,16 +12,8 @@ from .ending import reward
 from .jit import compiled, threaded
 from .legal import choose_random, is_legal, write_mask
 from .observe import observe
-from .state import BETWEEN_DEALS, ENDED_TRUNCATED, NOT_ENDED, OVER
-from .step import apply, start_deal, start_game
-
-
-@compiled
-def play(state, rules, action):
-    """Make a decision; in a match, the next deal follows from the game's own generator."""
-    apply(state, rules, action)
-    while state.phase == BETWEEN_DEALS:
-        start_deal(state, rules)
+from .state import ENDED_TRUNCATED, NOT_ENDED, OVER
+from .step import play, start_game
 
 
 @compiled

@@ -27,8 +27,8 @@ from .ending import reward
 from .jit import called, compiled, count_bits, lowest_bit, threaded
 from .legal import choose_random, is_legal
 from .random import below
-from .state import BETWEEN_DEALS, LEGAL_BITS, OVER
-from .step import apply, start_deal
+from .state import LEGAL_BITS, OVER
+from .step import play
 
 FLAT = 0
 TREE = 1
@@ -116,10 +116,8 @@ def _draw_sample(tables, switches, seed, number):
 
 @called
 def _play(state, rules, action):
-    """Make a decision; in a match, the next deal follows from the game's own generator."""
-    apply(state, rules, action)
-    while state.phase == BETWEEN_DEALS:
-        start_deal(state, rules)
+    """`play`, called: the rules are inlined once, not at every place."""
+    play(state, rules, action)
 
 
 @called

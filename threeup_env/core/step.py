@@ -8,7 +8,7 @@ from .colors import settle_colors
 from .ending import check_limit
 from .jit import compiled
 from .legal import find_legal, source_of
-from .state import EXCHANGE_GIVE, SABOTAGE_TARGET
+from .state import BETWEEN_DEALS, EXCHANGE_GIVE, SABOTAGE_TARGET
 from .swaps import give, next_saboteur, target, want
 from .turn import discard, draw, end_turn, flip, go_on, take
 
@@ -49,6 +49,14 @@ def apply(state, rules, action):
         _perform(state, rules, action)
         check_limit(state, rules)
     find_legal(state, rules)
+
+
+@compiled
+def play(state, rules, action):
+    """Make a decision as `apply` does; in a match, the next deal follows from the game's own generator."""
+    apply(state, rules, action)
+    while state.phase == BETWEEN_DEALS:
+        start_deal(state, rules)
 
 
 @compiled
