@@ -18,8 +18,17 @@ from safetensors.numpy import load_file
 from threeup_env import Rules, SelfPlayBatch
 from threeup_env.agents.policy import load_policy
 from threeup_env.evaluate import evaluate
-from training.examples import selfplay_ppo as module
-from training.examples.selfplay_ppo import Network, Rollout, collect, draw, estimate_advantages, parse, train
+from training.examples.selfplay_ppo import (
+    Args,
+    Network,
+    Rollout,
+    collect,
+    draw,
+    estimate_advantages,
+    learn,
+    parse,
+    train,
+)
 
 pytestmark = pytest.mark.optional
 
@@ -95,7 +104,7 @@ def test_every_decision_of_a_real_game_returns_what_its_seat_was_paid(players: i
     rules = Rules.standard(players)
     batch = SelfPlayBatch(rules, 8, seed=3)
     rollout = Rollout(400, batch, torch.device("cpu"))
-    next_players, next_values = collect(Network(rules, 8), batch, rollout)
+    next_players, next_values = collect(Network(rules, 8, bfloat16=False), batch, rollout)
     advantages, known = estimate_advantages(rollout, next_players, next_values, 1.0, 1.0)
     returns = advantages + rollout.values
     checked = lost = 0
@@ -124,7 +133,7 @@ def test_rollouts_hold_legal_actions_and_what_the_network_said_of_them() -> None
     rules = Rules.house(3)
     batch = SelfPlayBatch(rules, 16, seed=1)
     rollout = Rollout(40, batch, torch.device("cpu"))
-    network = Network(rules, 16)
+    network = Network(rules, 16, bfloat16=False)
     before = torch.from_numpy(batch.observation.copy())
     collect(network, batch, rollout)
     assert (rollout.observations[0] == before).all()
@@ -133,6 +142,20 @@ def test_rollouts_hold_legal_actions_and_what_the_network_said_of_them() -> None
     chosen = rollout.actions.flatten()[:, None]
     torch.testing.assert_close(logits.log_softmax(1).gather(1, chosen)[:, 0], rollout.log_probs.flatten())
     torch.testing.assert_close(values, rollout.values.flatten())
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_every_minibatch_sees_what_the_one_before_it_changed(bfloat16: bool) -> None:
+    torch.manual_seed(1)
+    rules = Rules.standard(2)
+    batch = SelfPlayBatch(rules, 32, seed=1)
+    rollout = Rollout(32, batch, torch.device("cpu"))
+    network = Network(rules, 16, bfloat16)
+    advantages, known = estimate_advantages(rollout, *collect(network, batch, rollout), GAMMA, LAMBDA)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    losses = learn(network, optimizer, rollout, advantages, known, 0.0, Args(num_minibatches=8, bfloat16=bfloat16))
+    assert losses["approx_kl"] > 1e-4
+    assert losses["clipfrac"] > 0
 
 
 def test_draws_follow_the_probabilities() -> None:
@@ -166,8 +189,8 @@ def test_the_same_run_ends_with_the_same_weights(tmp_path: Path) -> None:
 
 
 def test_every_setting_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert parse([]) == module.Args()
-    assert parse(["--no-bfloat16", "--minutes", "2", "--num-games", "7"]) == module.Args(
+    assert parse([]) == Args()
+    assert parse(["--no-bfloat16", "--minutes", "2", "--num-games", "7"]) == Args(
         bfloat16=False, minutes=2.0, num_games=7
     )
     with pytest.raises(SystemExit):

@@ -61,8 +61,9 @@ class Args:
 class Network(nn.Module):
     """Two hidden layers, then a layer for the policy and one for the value; named as a policy file names them."""
 
-    def __init__(self, rules: Rules, hidden: int) -> None:
+    def __init__(self, rules: Rules, hidden: int, bfloat16: bool) -> None:
         super().__init__()
+        self.bfloat16 = bfloat16
         size = observation_layout(rules).size
         self.hidden = nn.ModuleList([layer(size, hidden, 2**0.5), layer(hidden, hidden, 2**0.5)])
         self.action = layer(hidden, rules.num_actions, 0.01)
@@ -70,11 +71,13 @@ class Network(nn.Module):
 
     def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits, float32 `(N, A)`, of illegal actions -1e8, and values, float32 `(N,)`."""
-        features = observations.float()
-        for hidden in self.hidden:
-            features = torch.relu(hidden(features))
-        logits = self.action(features).float().masked_fill(~masks, -1e8)
-        return logits, self.value(features).float().squeeze(1)
+        # For one pass alone: within the context weights stay as they were rounded first, whatever the optimizer does.
+        with torch.autocast(observations.device.type, torch.bfloat16, enabled=self.bfloat16):
+            features = observations.float()
+            for hidden in self.hidden:
+                features = torch.relu(hidden(features))
+            logits, values = self.action(features), self.value(features)
+        return logits.float().masked_fill(~masks, -1e8), values.float().squeeze(1)
 
 
 def layer(inputs: int, outputs: int, scale: float) -> nn.Linear:
@@ -238,21 +241,19 @@ def train(args: Args) -> Path:
     device = torch.device(args.device)
     rules = rules_of(args.env)
     batch = SelfPlayBatch(rules, args.num_games, seed=args.seed, num_threads=torch.get_num_threads())
-    network = Network(rules, args.hidden).to(device)
+    network = Network(rules, args.hidden, args.bfloat16).to(device)
     optimizer = torch.optim.Adam(network.parameters(), lr=args.learning_rate, eps=1e-5, fused=True)
     rollout = Rollout(args.num_steps, batch, device)
     folder = Path(args.out)
-    precision = torch.autocast(device.type, torch.bfloat16, enabled=args.bfloat16)
 
     decisions, updates, done = 0, 0, 0.0
     start = time.perf_counter()
     with SummaryWriter(str(folder)) as writer, tqdm(total=100, unit="%") as bar:
         while done < 1:
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - done)
-            with precision:
-                next_players, next_values = collect(network, batch, rollout)
-                advantages, known = estimate_advantages(rollout, next_players, next_values, args.gamma, args.gae_lambda)
-                losses = learn(network, optimizer, rollout, advantages, known, args.entropy * (1 - done), args)
+            next_players, next_values = collect(network, batch, rollout)
+            advantages, known = estimate_advantages(rollout, next_players, next_values, args.gamma, args.gae_lambda)
+            losses = learn(network, optimizer, rollout, advantages, known, args.entropy * (1 - done), args)
             updates += 1
             decisions += int(known.sum())
             seconds = time.perf_counter() - start
