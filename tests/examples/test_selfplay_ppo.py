@@ -104,7 +104,7 @@ def test_every_decision_of_a_real_game_returns_what_its_seat_was_paid(players: i
     rules = Rules.standard(players)
     batch = SelfPlayBatch(rules, 8, seed=3)
     rollout = Rollout(400, batch, torch.device("cpu"))
-    next_players, next_values = collect(Network(rules, 8, bfloat16=False), batch, rollout)
+    next_players, next_values = collect(Network(rules, 8, in_bfloat16=False), batch, rollout)
     advantages, known = estimate_advantages(rollout, next_players, next_values, 1.0, 1.0)
     returns = advantages + rollout.values
     checked = lost = 0
@@ -133,7 +133,7 @@ def test_rollouts_hold_legal_actions_and_what_the_network_said_of_them() -> None
     rules = Rules.house(3)
     batch = SelfPlayBatch(rules, 16, seed=1)
     rollout = Rollout(40, batch, torch.device("cpu"))
-    network = Network(rules, 16, bfloat16=False)
+    network = Network(rules, 16, in_bfloat16=False)
     before = torch.from_numpy(batch.observation.copy())
     collect(network, batch, rollout)
     assert (rollout.observations[0] == before).all()

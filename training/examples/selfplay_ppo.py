@@ -61,9 +61,9 @@ class Args:
 class Network(nn.Module):
     """Two hidden layers, then a layer for the policy and one for the value; named as a policy file names them."""
 
-    def __init__(self, rules: Rules, hidden: int, bfloat16: bool) -> None:
+    def __init__(self, rules: Rules, hidden: int, in_bfloat16: bool) -> None:
         super().__init__()
-        self.bfloat16 = bfloat16
+        self.in_bfloat16 = in_bfloat16
         size = observation_layout(rules).size
         self.hidden = nn.ModuleList([layer(size, hidden, 2**0.5), layer(hidden, hidden, 2**0.5)])
         self.action = layer(hidden, rules.num_actions, 0.01)
@@ -72,7 +72,7 @@ class Network(nn.Module):
     def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits, float32 `(N, A)`, of illegal actions -1e8, and values, float32 `(N,)`."""
         # For one pass alone: within the context weights stay as they were rounded first, whatever the optimizer does.
-        with torch.autocast(observations.device.type, torch.bfloat16, enabled=self.bfloat16):
+        with torch.autocast(observations.device.type, torch.bfloat16, enabled=self.in_bfloat16):
             features = observations.float()
             for hidden in self.hidden:
                 features = torch.relu(hidden(features))
