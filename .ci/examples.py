@@ -3,6 +3,10 @@
     python3 .ci/examples.py                            every example with a file in training/examples/requirements
     python3 .ci/examples.py rllib_ppo --minutes 20     these alone
 
+`NAME.txt` there says what the environment needs beside this project and pytest; what `NAME.no-deps.txt` lists, where
+there is one, is installed after that, without dependencies. For a library that pip alone cannot install there is
+`NAME.by-hand.txt` instead: how a person builds it. It is only listed.
+
 An environment that cannot be built because no index has the library, or within the time limit, is said and no failure;
 everything else that goes wrong is one. Needs the standard library alone.
 """
@@ -91,6 +95,9 @@ def check(name: str, limit: float) -> Report:
         python = Path(folder) / "bin" / "python"
         pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         status, output = run([*pip, "-e", ".", "-r", REQUIREMENTS / f"{name}.txt", *PYTEST], deadline)
+        no_deps = REQUIREMENTS / f"{name}.no-deps.txt"
+        if status == 0 and no_deps.exists():
+            status, output = run([*pip, "--no-deps", "-r", no_deps], deadline)
         installed = time.monotonic()
         if status != 0:
             print(output, flush=True)
@@ -111,7 +118,8 @@ def check(name: str, limit: float) -> Report:
 
 def main() -> int:
     """Check the examples that the command line names; 1 if one failed, else 0."""
-    known = sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
+    stems = sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
+    known = [stem for stem in stems if "." not in stem]
     parser = argparse.ArgumentParser(description="Runs the test of each library's example in its own environment.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones; all when left out: {', '.join(known)}")
     parser.add_argument("--minutes", type=float, default=6.0, help="time limit of each (default: 6)")
@@ -125,6 +133,9 @@ def main() -> int:
     print(f"\n{'install':>8} {'test':>8}  example")
     for report in reports:
         print(f"{report.install:7.0f}s {report.test:7.0f}s  {report.name}: {report.outcome}")
+    for stem in () if arguments.names else stems:
+        if stem.endswith(".by-hand"):
+            print(f"{'-':>8} {'-':>8}  {stem.removesuffix('.by-hand')}: to be built by hand")
     return int(any(report.failed for report in reports))
 
 
