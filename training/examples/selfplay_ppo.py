@@ -49,7 +49,7 @@ class Args:
     hidden: Annotated[int, "units of each of the two hidden layers"] = 256
     learning_rate: Annotated[float, "at the start; falls to 0 in a straight line"] = 1.5e-3
     entropy: Annotated[float, "weight of the entropy at the start; falls to 0 in a straight line"] = 0.005
-    gamma: Annotated[float, "discount from a decision of a player to their next"] = 0.995
+    gamma: Annotated[float, "discount from a decision of a player to their next"] = 0.98
     gae_lambda: Annotated[float, "lambda of the generalised advantage estimates"] = 0.95
     clip: Annotated[float, "how far the ratio of probabilities may move from 1"] = 0.2
     value_weight: Annotated[float, "weight of the value loss"] = 0.5
