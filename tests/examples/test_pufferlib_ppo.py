@@ -22,9 +22,9 @@ from training.examples.pufferlib_ppo import Policy, ThreeUpPuffer, main, parse, 
 
 pytestmark = [
     pytest.mark.optional,
-    pytest.mark.filterwarnings(
-        "ignore:.*CUDA is not available:UserWarning"
-    ),  # it asks for CUDA's autocast on every machine
+    # PufferLib asks for CUDA's autocast on every machine, and for a fault handler, which pytest has already.
+    pytest.mark.filterwarnings("ignore:.*CUDA is not available:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Unable to enable fault handler:UserWarning"),
 ]
 
 MINI = "ThreeUp/Mini-2p-v0"
