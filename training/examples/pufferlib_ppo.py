@@ -160,14 +160,16 @@ def train(args: argparse.Namespace) -> tuple[Policy, int]:
     policy = Policy(env).to(args.device)
     trainer = PuffeRL(settings(args), env, policy)
     start = time.perf_counter()
-    while (
-        done := (time.perf_counter() - start) / (60 * args.minutes)
-    ) < 1 and not 0 < args.steps <= trainer.global_step:
-        for group in trainer.optimizer.param_groups:
-            group["lr"] = args.learning_rate * (1 - done)
-        trainer.evaluate()
-        trainer.train()
-    trainer.close()
+    try:
+        while (done := (time.perf_counter() - start) / (60 * args.minutes)) < 1:
+            for group in trainer.optimizer.param_groups:
+                group["lr"] = args.learning_rate * (1 - done)
+            trainer.evaluate()
+            trainer.train()
+            if 0 < args.steps <= trainer.global_step:
+                break
+    finally:
+        trainer.close()  # saves the weights, and ends a thread that would keep the program alive after an error
     return policy, trainer.global_step
 
 
