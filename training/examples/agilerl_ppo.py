@@ -2,10 +2,13 @@
 
     python -m training.examples.agilerl_ppo --minutes 10
 
-AgileRL reads the mask of every game from `info["action_mask"]`, where this project's vector environment puts it, keeps
-it in its rollout buffer and applies it again in the update: nothing needs to be wrapped. A step is a decision of the
-learner and what the opponents do until its next, so that a loss on an opponent's move is the reward of the learner's
-last action. AgileRL takes the observation after the end of a game for the first of the next: `SAME_STEP`.
+AgileRL's PPO takes the masks of all games with their observations, keeps them in its rollout buffer and applies them
+again in the update. A step is a decision of the learner and what the opponents do until its next, so that a loss on an
+opponent's move is the reward of the learner's last action.
+
+`collect` stands in for AgileRL's `collect_rollouts`, which hands the buffer whether a step ended a game, where the
+buffer's advantages read whether one had ended before it (2.58.0): each last decision would be credited with the value
+of the next game, and the reward would not reach the decisions before it.
 """
 
 from __future__ import annotations
@@ -14,13 +17,13 @@ import argparse
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 import torch
 from agilerl.algorithms import PPO
-from agilerl.rollouts import collect_rollouts
 from gymnasium.vector import AutoresetMode, VectorEnv
 from tqdm import tqdm
 
@@ -82,23 +85,60 @@ def make_agent(env: VectorEnv, args: argparse.Namespace) -> PPO:
     )
 
 
+class Games:
+    """The games between two rollouts.
+
+    Attributes:
+        env: The vector environment; with `SAME_STEP` a new game starts within the step that ends one.
+        observations: What the learner knows, int8 `(N, D)`.
+        masks: What it may do, int8 `(N, A)`.
+        fresh: Which games have just started, bool `(N,)`.
+    """
+
+    def __init__(self, env: VectorEnv, seed: int) -> None:
+        self.env = env
+        self.observations, info = env.reset(seed=seed)
+        self.masks: npt.NDArray[np.int8] = info["action_mask"]
+        self.fresh = np.ones(env.num_envs, np.bool_)
+
+    def step(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Play an action in every game; the rewards, `(N,)`."""
+        self.observations, rewards, terminated, truncated, info = self.env.step(actions)
+        self.masks, self.fresh = info["action_mask"], terminated | truncated
+        return np.asarray(rewards, np.float64)
+
+
+def collect(agent: PPO, games: Games) -> float:
+    """Fill the agent's rollout buffer; the mean reward of the games that ended."""
+    buffer: Any = agent.rollout_buffer
+    buffer.reset()
+    total, ended = 0.0, 0
+    for _ in range(buffer.capacity):
+        observations, masks, fresh = games.observations, games.masks, games.fresh
+        actions, log_probs, _, values = agent.get_action(observations, action_mask=masks)
+        rewards = games.step(actions)
+        buffer.add(observations, actions, rewards, fresh, values, log_probs, action_mask=masks)
+        total, ended = total + rewards.sum(), ended + int(games.fresh.sum())
+    values = agent.get_action(games.observations, action_mask=games.masks)[3]
+    buffer.compute_returns_and_advantages(values, games.fresh)
+    return total / max(ended, 1)
+
+
 def train(args: argparse.Namespace) -> tuple[PPO, int]:
     """Train as the settings say; the agent, also saved as `agent.pt` in the folder of the run, and its decisions."""
     env = make_env(args)
-    env.reset(seed=args.seed)
-    agent = make_agent(env, args)
+    agent, games = make_agent(env, args), Games(env, args.seed)
     agent.set_training_mode(True)
-    start, steps, state = time.perf_counter(), 0, (None, None, None, None)
+    start, steps = time.perf_counter(), 0
     with tqdm(total=args.steps or None, unit=" decisions", unit_scale=True) as bar:
         while (done := (time.perf_counter() - start) / (60 * args.minutes)) < 1 and not 0 < args.steps <= steps:
             for group in agent.optimizer.optimizer.param_groups:
                 group["lr"] = agent.lr * (1 - done)
-            last = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), state, strict=True))
-            scores, *state = collect_rollouts(agent, env, **last)
-            loss = agent.learn()
+            reward = collect(agent, games)
+            agent.learn()
             steps += agent.learn_step
             bar.update(agent.learn_step)
-            bar.set_postfix(reward=f"{np.mean(scores):+.3f}", loss=f"{loss:.2g}")
+            bar.set_postfix(reward=f"{reward:+.3f}")
     Path(args.out).mkdir(parents=True, exist_ok=True)
     agent.save_checkpoint(str(Path(args.out) / "agent.pt"))
     return agent, steps
