@@ -5,8 +5,9 @@
     python -m training.examples.rllib_ppo --address auto --env-runners 100 --minutes 60
 
 `--form aec` is RLlib's multi-agent form on the AEC environment: one network plays every seat. `--form learner` is its
-single-agent form on the compiled batch, where the other seats are an opponent's. Both use RLlib's action-masking module,
-which looks for the observation under `observations`: two small wrappers rename it. docs/scale.md tells of many machines.
+single-agent form on the compiled batch, where the other seats are an opponent's. Both use RLlib's action-masking
+module, which looks for the observation under `observations`: two small wrappers rename it. docs/scale.md tells of many
+machines.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import torch
 from gymnasium import spaces
 from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
-from pettingzoo.utils import BaseWrapper
+from pettingzoo.utils.wrappers import BaseWrapper
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
@@ -248,7 +249,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     start = time.monotonic()
     decisions = train(algorithm, args)
     seconds = time.monotonic() - start
-    result = evaluate(args.env, ModuleAgent(algorithm.get_module(MODULES[args.form])), "greedy", games=args.games, seed=1)
+    result = evaluate(
+        args.env, ModuleAgent(algorithm.get_module(MODULES[args.form])), "greedy", games=args.games, seed=1
+    )
     print(
         f"{decisions:,} decisions, {decisions / seconds:,.0f} a second; "
         f"against greedy {result.win_rate:.1%} ({result.ci_low:.1%} to {result.ci_high:.1%})"
