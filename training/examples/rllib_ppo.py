@@ -33,7 +33,6 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModule, RLModuleSpec
 from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
-from ray.tune.registry import register_env
 from rich.progress import Progress, TextColumn
 
 from threeup_env import threeup_v0
@@ -126,11 +125,11 @@ class MaskedModule(ActionMaskingTorchRLModule):
 def make_config(args: argparse.Namespace) -> PPOConfig:
     """The algorithm's settings."""
     aec = args.form == "aec"
-    register_env("threeup", make_aec if aec else make_batch)
+    make_env = make_aec if aec else make_batch
     config = (
         PPOConfig()
         # RLlib's check plays an action of the space, legal or not.
-        .environment("threeup", env_config={"env": args.env, "opponent": args.opponent}, disable_env_checking=True)
+        .environment(make_env, env_config={"env": args.env, "opponent": args.opponent}, disable_env_checking=True)
         .env_runners(
             num_env_runners=args.env_runners,
             num_envs_per_env_runner=args.num_envs,

@@ -41,7 +41,7 @@ def measure(algorithm: PPO) -> dict[str, float]:
 
     def play() -> list[Any]:
         episodes: list[Any] = synchronous_parallel_sample(
-            worker_set=group, max_env_steps=decisions, _uses_new_env_runners=True, concat=False
+            worker_set=group, max_env_steps=decisions, _uses_new_env_runners=True
         )
         return episodes
 
