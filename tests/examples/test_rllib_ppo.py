@@ -18,7 +18,7 @@ from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from threeup_env import SelfPlayBatch
 from threeup_env.registration import rules_of
 from training.examples import rllib_ppo
-from training.examples.rllib_ppo import MODULES, ModuleAgent, connect, make_aec, make_batch, make_config, parse
+from training.examples.rllib_ppo import MODULES, AllSeats, LearnerSeats, ModuleAgent, connect, make_config, parse
 
 pytestmark = [
     pytest.mark.optional,
@@ -142,14 +142,14 @@ def test_the_mask_reaches_the_network(form):
 
 def test_env_runners_deal_different_cards():
     seed, env = 5, {"env": TWO_SEATS, "opponent": "greedy"}
-    batches = [make_batch({**env, "num_envs": 4}).reset(seed=seed + runner)[0] for runner in (1, 2)]
+    batches = [LearnerSeats({**env, "num_envs": 4}).reset(seed=seed + runner)[0] for runner in (1, 2)]
     hands = [row.tobytes() for batch in batches for row in batch["observations"]]
     assert len(set(hands)) == len(hands)
     # Table k of env runner i gets the seed s + i + k.
     seen = []
     for runner in (1, 2):
         for table in range(4):
-            observations, _ = make_aec(EnvContext(env, worker_index=runner)).reset(seed=seed + runner + table)
+            observations, _ = AllSeats(EnvContext(env, worker_index=runner)).reset(seed=seed + runner + table)
             seen += [one["observations"].tobytes() for one in observations.values()]
     assert len(set(seen)) == len(seen)
 
@@ -190,8 +190,7 @@ def test_a_killed_env_runner_is_replaced_on_a_cluster(cluster):
         kill = threading.Timer(0.1, os.kill, (victim, signal.SIGKILL))
         kill.start()
         for _ in range(20):
-            result = algorithm.train()
-            assert not kill.is_alive() or result
+            algorithm.train()
             pids = group.foreach_env_runner(lambda _: os.getpid(), local_env_runner=False)
             if victim not in pids and len(pids) == 2:
                 break

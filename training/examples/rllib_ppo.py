@@ -24,7 +24,7 @@ import numpy.typing as npt
 import ray
 import torch
 from gymnasium import spaces
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import batch_space
 from pettingzoo.utils.wrappers import BaseWrapper
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
@@ -72,19 +72,30 @@ class RenamedAEC(BaseWrapper[str, Any, Any]):
         return renamed(self.env.observe(agent))
 
 
-class RenamedBatch(VectorWrapper):
-    """The learner's seat in many games, with observations under `observations` and without infos.
+class AllSeats(PettingZooEnv):
+    """One table, every seat RLlib's. An illegal action would raise: the mask sees to it that there is none."""
 
-    Infos hold the masks a second time, and RLlib would keep them with every step.
+    def __init__(self, context: Any) -> None:
+        super().__init__(RenamedAEC(threeup_v0.raw_env(rules_of(context["env"])), context.worker_index or 0))
+
+
+class LearnerSeats(VectorWrapper):
+    """The learner's seat at `num_envs` tables, as one compiled batch, with observations under `observations`.
+
+    Infos are left out: they hold the masks a second time, and RLlib would keep them with every step. An illegal action
+    raises here too.
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
-        super().__init__(env)
-        self.single_observation_space = spaces.Dict(renamed(env.single_observation_space))
-        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+    def __init__(self, context: Any) -> None:
+        # In an env runner nothing has imported the package that knows the ID.
+        env = f"threeup_env:{context['env']}"
+        settings = {"opponent": context["opponent"], "illegal_action": "raise", "mask_in_observation": True}
+        super().__init__(gymnasium.make_vec(env, context["num_envs"], "vector_entry_point", **settings))
+        self.single_observation_space = spaces.Dict(renamed(self.env.single_observation_space))
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start a game in every place."""
+        """Start a game at every table."""
         # As above: RLlib gives env runner i the seed s + i, and a batch counts on from there.
         if seed is not None:
             seed = np.random.SeedSequence(seed).generate_state(self.num_envs).tolist()
@@ -92,25 +103,9 @@ class RenamedBatch(VectorWrapper):
         return renamed(observations), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Play one action in every game."""
+        """Play one action at every table."""
         observations, rewards, terminated, truncated, _ = self.env.step(actions)
         return renamed(observations), rewards, terminated, truncated, {}
-
-
-# An illegal action raises in both: masks see to it that there is none.
-
-
-def make_aec(context: Any) -> PettingZooEnv:
-    """One table, all seats RLlib's."""
-    return PettingZooEnv(RenamedAEC(threeup_v0.raw_env(rules_of(context["env"])), context.worker_index or 0))
-
-
-def make_batch(context: Any) -> RenamedBatch:
-    """The learner's seat at `num_envs` tables, as one compiled batch."""
-    settings = {"opponent": context["opponent"], "illegal_action": "raise", "mask_in_observation": True}
-    # In an env runner nothing has imported the package that knows the ID.
-    env = f"threeup_env:{context['env']}"
-    return RenamedBatch(gymnasium.make_vec(env, context["num_envs"], "vector_entry_point", **settings))
 
 
 class MaskedModule(ActionMaskingTorchRLModule):
@@ -125,11 +120,14 @@ class MaskedModule(ActionMaskingTorchRLModule):
 def make_config(args: argparse.Namespace) -> PPOConfig:
     """The algorithm's settings."""
     aec = args.form == "aec"
-    make_env = make_aec if aec else make_batch
     config = (
         PPOConfig()
         # RLlib's check plays an action of the space, legal or not.
-        .environment(make_env, env_config={"env": args.env, "opponent": args.opponent}, disable_env_checking=True)
+        .environment(
+            AllSeats if aec else LearnerSeats,
+            env_config={"env": args.env, "opponent": args.opponent},
+            disable_env_checking=True,
+        )
         .env_runners(
             num_env_runners=args.env_runners,
             num_envs_per_env_runner=args.num_envs,
