@@ -62,7 +62,7 @@ def measure(algorithm: PPO) -> dict[str, float]:
         "decisions a second, all of it": decisions / best_seconds(algorithm.train),
         "milliseconds, weights to all": 1000 * best_seconds(send),
         "bytes for a decision": len(cloudpickle.dumps(episodes)) / sum(episode.env_steps() for episode in episodes),
-        "bytes of the weights": len(cloudpickle.dumps(learners.get_weights(inference_only=True))),
+        "bytes of the weights": len(cloudpickle.dumps(algorithm.env_runner.get_state("rl_module"))),
     }
 
 
