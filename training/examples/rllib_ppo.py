@@ -233,7 +233,7 @@ def connect(args: argparse.Namespace) -> None:
     else:
         # A CPU for each process whether there are as many or not; an update's decisions take a few megabytes.
         cpus = args.env_runners + args.learners + 1
-        ray.init(num_cpus=cpus, object_store_memory=512 * 2**20, include_dashboard=False)
+        ray.init("local", num_cpus=cpus, object_store_memory=512 * 2**20, include_dashboard=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
