@@ -133,7 +133,9 @@ def _write_turn(rows, row, state, rules, seat):
     """
     playing = state.phase < BETWEEN_DEALS
     _write_one_hot(rows, row, rules.spans[Part.TO_PLAY.value, 0], distance_to(rules, seat, state.player), playing)
-    _write_one_hot(rows, row, rules.spans[Part.FIRST_PLAYER.value, 0], distance_to(rules, seat, state.first_player), True)
+    _write_one_hot(
+        rows, row, rules.spans[Part.FIRST_PLAYER.value, 0], distance_to(rules, seat, state.first_player), True
+    )
     if rules.color_swap or rules.sabotage:
         _write_one_hot(rows, row, rules.spans[Part.PHASE.value, 0], state.phase & 7, playing)
     else:
