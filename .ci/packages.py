@@ -8,7 +8,7 @@ of its own in a scratch folder, and as many parts run at once as there are cores
 
 - build (always): the sdist and the wheel; the wheel of the sdist holds the files of the wheel of the tree.
 - 3.11, 3.12, 3.13: without extras, at the versions that pip chooses today; `.ci/smoke.py` in it. 3.13 installs the
-  sdist. What is played with a seed is the same on all of them. A Python that the machine lacks is left out, and said so.
+  sdist. What is played with a seed is the same on all of them. A Python that the machine lacks is left out by name.
 - lowest: all extras on Python 3.11, every dependency that pyproject.toml names at its lower bound; the same smoke, and
   tests of the modules that call other packages.
 - types: a user's program (tests/typing/user.py) under mypy and basedpyright, both strict, and `twine check`.
