@@ -50,9 +50,11 @@ def test_clauses_are_in_order() -> None:
     assert clauses == [(section, clause) for section, count in counts.items() for clause in range(1, count + 1)]
 
 
-def test_every_extra_stands_in_the_table_of_the_readme() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def test_the_table_of_extras_in_the_readme_is_that_of_pyproject() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = re.search(r"^\| extra \| for \|\n\|---\|---\|\n((?:\|.*\n)+)", readme, flags=re.MULTILINE)
+    table = re.search(r"^\| extra \| brings \| for \|\n\|---\|---\|---\|\n((?:\|.*\n)+)", readme, flags=re.MULTILINE)
     assert table
-    assert re.findall(r"^\| `(\w+)` \|", table[1], flags=re.MULTILINE) == list(project["optional-dependencies"])
+    rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?)(?: \(.*\))? \| .* \|$", table[1], flags=re.MULTILINE)
+    wanted = {extra: [re.split("[^\\w.-]", text)[0] for text in brought] for extra, brought in extras.items()}
+    assert [(extra, brings.split(", ")) for extra, brings in rows] == list(wanted.items())

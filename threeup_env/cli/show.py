@@ -45,4 +45,6 @@ _T = TypeVar("_T")
 def show_progress(items: Iterable[_T], what: str, total: int) -> Iterable[_T]:
     """The same items, with a progress bar where a person looks on."""
     console = Console(stderr=True)
-    return track(items, what, total=total, console=console, transient=True, disable=not console.is_terminal)
+    if not console.is_terminal:  # before rich 14.3 a disabled bar leaves an empty line
+        return items
+    return track(items, what, total=total, console=console, transient=True)
