@@ -11,6 +11,7 @@ pytest.importorskip("tianshou")
 
 import numpy as np
 import torch
+from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.data import Batch, Collector
 
 from threeup_env import Rules, SelfPlayBatch
@@ -36,8 +37,7 @@ def play(*options: str) -> Any:
     return collector.buffer[collector.buffer.sample_indices(0)]
 
 
-@pytest.mark.parametrize("opponent", ["greedy", "self"])
-@pytest.mark.parametrize("env", [MINI, "ThreeUp/3p-v0"])
+@pytest.mark.parametrize(("env", "opponent"), [(MINI, "self"), ("ThreeUp/3p-v0", "greedy")])
 def test_every_decision_is_legal_and_gets_what_its_own_seat_was_paid(env: str, opponent: str) -> None:
     played = play("--env", env, "--opponent", opponent)
     assert played.obs.mask[np.arange(len(played)), played.act].all()
@@ -97,6 +97,21 @@ def test_the_mask_decides_what_may_be_played() -> None:
     explored = policy.add_exploration_noise(actions.copy(), Batch(obs=Batch(mask=mini.action_mask)))
     assert mini.action_mask[np.arange(64), explored].all()
     assert (explored != actions).any()
+
+
+def test_it_explores_while_it_trains(monkeypatch: pytest.MonkeyPatch) -> None:
+    explored: list[bool] = []
+    explore = DiscreteQLearningPolicy.add_exploration_noise
+
+    def watch(self: Any, act: Any, batch: Any) -> Any:
+        before = act.copy()
+        after = explore(self, act, batch)
+        explored.extend((before != after).tolist())
+        return after
+
+    monkeypatch.setattr(DiscreteQLearningPolicy, "add_exploration_noise", watch)
+    play()
+    assert np.mean(explored) > 0.2
 
 
 def test_it_trains_and_the_saved_network_plays_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,9 @@ The manager gives every seat an algorithm. Here `player_0` learns against a fixe
 (`--opponent self`). Who plays first is drawn for each game, so `player_0` meets every place at the table.
 
 Masks: `PettingZooEnv` puts the mask into the observation, and `DiscreteQLearningPolicy` plays and explores nothing that
-is illegal. Credit: the buffer holds the decisions of all seats in the order they were made, so the next observation of a
-transition may be another seat's, and what an opponent's move wins or loses never comes to it. So targets are not made
-from there: when a game is over, a hook writes into each of its transitions what it paid the seat that decided there.
+is illegal. Credit: the buffer holds the decisions of all seats in the order they were made, so what comes next may be
+another seat's, and what an opponent's move wins or loses is in no transition of one's own. So targets are not made from
+there: when a game is over, a hook writes into each of its transitions what it paid the seat that decided there.
 
     python -m training.examples.tianshou_dqn --minutes 10
 """
@@ -45,6 +45,8 @@ LEARNING_RATE = 1e-3
 BATCH = 1024
 BUFFER = 200_000
 STEPS_PER_UPDATE = 64
+COLLECT = 4
+"""Games in each place from one round of updates to the next."""
 EXPLORATION = 0.05
 EXPLORATION_STEPS = 50_000
 """Decisions until the share of random actions has come down from 1 to `EXPLORATION`."""
@@ -126,7 +128,7 @@ def make_algorithm(env: PettingZooEnv, args: argparse.Namespace) -> MultiAgentOf
     """The learner in seat 0, `args.opponent` in the others; with `"self"` all are the learner's."""
     shape = env.observation_space["observation"].shape
     network = Net(state_shape=shape, action_shape=env.action_space.n, hidden_sizes=HIDDEN)
-    policy = DiscreteQLearningPolicy(model=network, action_space=env.action_space, eps_training=1.0)
+    policy = DiscreteQLearningPolicy(model=network, action_space=env.action_space)
     learner = GameDQN(policy=policy, optim=AdamOptimizerFactory(lr=LEARNING_RATE))
     others: list[OffPolicyAlgorithm] = [learner] * (len(env.agents) - 1)
     if args.opponent != "self":
@@ -156,14 +158,15 @@ def train(args: argparse.Namespace) -> tuple[DiscreteQLearningPolicy, Collector,
     collector.reset()
 
     def explore(epoch: int, step: int) -> None:
-        policy.set_eps_training(max(EXPLORATION, 1 - step / EXPLORATION_STEPS))
+        # Of inference, also in training: the manager tells the policies of its seats nothing of training steps.
+        policy.set_eps_inference(max(EXPLORATION, 1 - step / EXPLORATION_STEPS))
 
     trainer = algorithm.create_trainer(
         OffPolicyTrainerParams(
             training_collector=collector,
-            # Whole games, or their results are not known yet; several for each place, since a place that is done waits.
+            # Whole games, or their results are not known; several for each place, since a place that is done waits.
             collection_step_num_env_steps=None,
-            collection_step_num_episodes=4 * args.games,
+            collection_step_num_episodes=COLLECT * args.games,
             epoch_num_steps=1,  # one collection and its updates
             batch_size=BATCH,
             update_step_num_gradient_steps_per_sample=1 / STEPS_PER_UPDATE,

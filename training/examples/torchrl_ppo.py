@@ -33,9 +33,9 @@ import threeup_env  # noqa: F401  # registers the environments
 from threeup_env.evaluate import evaluate
 
 HIDDEN = (256, 256)
-EPOCHS = 4
+EPOCHS = 3
 MINIBATCH = 2048
-LEARNING_RATE = 5e-4
+LEARNING_RATE = 1e-3
 
 
 def make_env(env_id: str, games: int, seed: int) -> TransformedEnv:
@@ -91,19 +91,20 @@ def train(args: argparse.Namespace) -> tuple[ProbabilisticActor, int, float]:
     critic = ValueOperator(MLP(in_features=size, out_features=1, num_cells=HIDDEN, activation_class=torch.nn.Tanh))
     frames = args.games * args.steps
     collector = Collector(env, policy, frames_per_batch=frames, total_frames=-1, auto_register_policy_transforms=False)
-    # Games end by themselves, and it does not matter when: the future counts in full.
-    advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic, average_gae=True)
-    loss = ClipPPOLoss(policy, critic, clip_epsilon=0.2, entropy_coeff=0.01, critic_coeff=0.5, loss_critic_type="l2")
+    advantage = GAE(gamma=0.995, lmbda=0.95, value_network=critic, average_gae=True)
+    loss = ClipPPOLoss(policy, critic, clip_epsilon=0.2, entropy_coeff=0.005, critic_coeff=0.5, loss_critic_type="l2")
     optimizer = torch.optim.Adam(loss.parameters(), lr=LEARNING_RATE, eps=1e-5)
     buffer = ReplayBuffer(
         storage=LazyTensorStorage(frames), sampler=SamplerWithoutReplacement(), batch_size=min(MINIBATCH, frames)
     )
-    decisions, won, started = 0, 0.5, time.monotonic()
+    decisions, won, share, started = 0, 0.5, 0.0, time.monotonic()
     with tqdm(desc=args.env, unit=" decisions", unit_scale=True) as bar:
         for update, rollout in enumerate(collector, start=1):
             with torch.no_grad():
                 advantage(rollout)
             buffer.extend(rollout.reshape(-1))
+            for group in optimizer.param_groups:
+                group["lr"] = LEARNING_RATE * (1 - share)
             for _ in range(EPOCHS):
                 for batch in buffer:
                     losses = loss(batch)
@@ -118,7 +119,8 @@ def train(args: argparse.Namespace) -> tuple[ProbabilisticActor, int, float]:
             bar.update(rollout.numel())
             bar.set_postfix(won=f"{won:.2f}", entropy=f"{float(losses['entropy']):.2f}")
             seconds = time.monotonic() - started
-            if update == args.updates or (args.updates is None and seconds > 60 * args.minutes):
+            share = update / args.updates if args.updates else seconds / (60 * args.minutes)
+            if share >= 1:
                 break
     collector.shutdown()
     return policy, decisions, seconds
