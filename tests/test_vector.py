@@ -64,7 +64,8 @@ def test_default_is_next_step() -> None:
     envs = make()
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert envs.spec is not None
-    assert make(autoreset_mode="SameStep").metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    same = make(autoreset_mode="SameStep")
+    assert same.metadata["autoreset_mode"] is same.autoreset_mode is AutoresetMode.SAME_STEP  # as SyncVectorEnv has it
 
 
 def test_statistics_wrapper_counts_the_learners_games() -> None:

@@ -59,6 +59,7 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
 
     Attributes:
         batch: The games; `batch.set_opponents` changes the opponents between two steps.
+        autoreset_mode: The mode, as Gymnasium's own vector environments tell it beside `metadata`; TorchRL asks for it.
     """
 
     metadata: dict[str, Any]
@@ -103,6 +104,7 @@ class ThreeUpVectorEnv(VectorEnv[Any, Any, Any]):
             track_colors=render_mode is not None,
         )
         self.num_envs = num_envs
+        self.autoreset_mode = mode
         self.render_mode = render_mode
         self.single_observation_space = (
             masked_observation_space(self.rules) if mask_in_observation else observation_space(self.rules)
