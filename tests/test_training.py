@@ -343,7 +343,7 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
         ({"steps": None}, "steps: None is wrong; .*integer"),
         ({"steps": "many"}, "steps: 'many' is wrong"),
         ({"steps": 1.5}, r"steps: 1\.5 is wrong"),
-        ({"steps": 0}, "steps: 0 is wrong; .*greater than or equal to 1"),
+        ({"steps": -1}, "steps: -1 is wrong; .*greater than or equal to 0"),
         ({"seed": -1}, "seed: -1 is wrong"),
         ({"discount": 1.5}, r"discount: 1\.5 is wrong; .*less than or equal to 1"),
         ({"discount": float("nan")}, "discount: nan is wrong"),

@@ -73,6 +73,21 @@ class NetworkSettings(_Settings):
     """Units of a hidden layer of the value alone, which is shown all hands too; 0: it sees what the policy sees."""
 
 
+class LessonSettings(_Settings):
+    """Positions in which search says what each action is worth, to fit the policy to first (`training.lessons`)."""
+
+    positions: Annotated[int, Field(ge=0)] = 0
+    """How many, rounded up to as many as a rollout has decisions; 0: no lessons."""
+    games: Annotated[int, Field(ge=1)] = 8
+    """Imagined games that each action of a position is tried in."""
+    early: Annotated[Number, Field(ge=0, le=1)] = 0.33
+    """The share of positions with a draw pile that are learnt from; of those without one it is all."""
+    follow: Annotated[Number, Field(ge=0, le=1)] = 0.5
+    """How often the learner's seat then does what was worth most; otherwise it does as `greedy`."""
+    learning_rate: ScheduleOrNumber = Schedule(start=1e-3, shape="linear")
+    """Step size of Adam."""
+
+
 class SnapshotSettings(_Settings):
     """Copies of the learner that it plays against."""
 
@@ -114,8 +129,9 @@ class Config(_Settings):
     """Threads of torch: results are the same again only with the same number."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """In what the matrix products of training are computed; bfloat16 is fast where the processor has it (AMX)."""
-    steps: Annotated[int, Field(ge=1)]
-    """Decisions of the learner to train for, rounded up to whole rollouts."""
+    steps: Annotated[int, Field(ge=0)]
+    """Decisions of the learner to train for by PPO, rounded up to whole rollouts; 0: it learns from lessons alone."""
+    lessons: LessonSettings = LessonSettings()
 
     games: Annotated[int, Field(ge=1)] = 512
     """Games played side by side."""
@@ -158,8 +174,16 @@ class Config(_Settings):
     def _check_together(self) -> Self:
         if self.env not in ENV_RULES:
             raise InvalidConfigError(f"env: {self.env!r} is not registered; allowed: {', '.join(ENV_RULES)}")
-        for key in ("learning_rate", "entropy"):
-            schedule: Schedule = getattr(self, key)
+        if self.num_rollouts == 0:
+            raise InvalidConfigError(
+                "steps: 0 without lessons; allowed: at least 1, or lessons.positions of at least 1"
+            )
+        schedules = {
+            "learning_rate": self.learning_rate,
+            "entropy": self.entropy,
+            "lessons.learning_rate": self.lessons.learning_rate,
+        }
+        for key, schedule in schedules.items():
             if schedule.start < 0 or schedule.end < 0:
                 raise InvalidConfigError(f"{key}: {schedule!r} goes below 0; allowed: numbers of at least 0")
         if not sum(self.opponents.values()) > 0:
@@ -194,9 +218,14 @@ class Config(_Settings):
         return self.games * self.rollout
 
     @property
+    def num_lessons(self) -> int:
+        """Lessons that come before the rollouts, each of as many positions as a rollout has decisions."""
+        return -(-self.lessons.positions // self.rollout_steps)
+
+    @property
     def num_rollouts(self) -> int:
-        """Rollouts in the whole run."""
-        return -(-self.steps // self.rollout_steps)
+        """Rollouts in the whole run, lessons among them."""
+        return self.num_lessons + -(-self.steps // self.rollout_steps)
 
 
 def make_config(settings: Mapping[str, Any]) -> Config:

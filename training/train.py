@@ -42,6 +42,7 @@ from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import Config, load_config, make_config
 from training.files import CHECKPOINT, CONFIG, POLICY, RESULT
 from training.league import League, Snapshot
+from training.lessons import Lessons, study
 from training.metrics import Metrics
 from training.networks import ActorCritic, export_weights, exported_network, policy_arguments
 from training.ppo import LeanMaskablePPO
@@ -57,7 +58,8 @@ class Run:
         ppo: The learner: weights, optimizer, rollout buffer.
         env: The games it plays.
         league: Who it plays against.
-        rollouts: Rollouts done.
+        lessons: Where its positions come from, while there are lessons.
+        rollouts: Rollouts done, lessons among them.
         seconds: Seconds spent on them, evaluations left out.
     """
 
@@ -65,12 +67,13 @@ class Run:
     ppo: LeanMaskablePPO
     env: ThreeUpVecEnv
     league: League
+    lessons: Lessons | None = None
     rollouts: int = 0
     seconds: float = 0.0
 
     @property
     def steps(self) -> int:
-        """Decisions of the learner so far."""
+        """Decisions and positions learnt from so far."""
         return self.rollouts * self.config.rollout_steps
 
 
@@ -105,16 +108,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
         task = bar.add_task("", total=config.num_rollouts, completed=run.rollouts, news="")
         while run.rollouts < config.num_rollouts:
             start = time.perf_counter()
-            done = run.rollouts / config.num_rollouts
-            run.ppo._current_progress_remaining = 1 - done  # what SB3's schedules go by
-            run.ppo.ent_coef = config.entropy(done)
-            run.ppo.collect(run.env.batch, run.league.record)
-            row = describe_rollout(run)
-            run.ppo.train()
-            run.rollouts += 1
-            if run.rollouts % config.snapshots.every == 0:
-                run.league.add_snapshot(run.ppo.policy, run.rollouts, run.env.batch)
-
+            row = take_lesson(run) if run.rollouts < config.num_lessons else play_rollout(run)
             seconds = time.perf_counter() - start
             run.seconds += seconds
             row |= {
@@ -122,11 +116,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
                 "steps": run.steps,
                 "seconds": run.seconds,
                 "steps_per_second": config.rollout_steps / seconds,
-                "learning_rate": config.learning_rate(done),
-                "entropy_weight": run.ppo.ent_coef,
-                **{name.removeprefix("train/"): float(value) for name, value in run.ppo.logger.name_to_value.items()},
             }
-            run.ppo.logger.dump()  # forgets these values
             last = run.rollouts == config.num_rollouts
             if last or run.rollouts % config.evaluation.every == 0:
                 for opponent in config.evaluation.opponents:
@@ -173,6 +163,41 @@ def make_run(config: Config) -> Run:
     league.add_snapshot(ppo.policy, 0, env.batch)
     ppo._setup_learn(config.steps)  # as SB3's learn() begins: a reset of the games, which draw their opponents
     return Run(config, ppo, env, league)
+
+
+def take_lesson(run: Run) -> dict[str, Any]:
+    """Fit the policy to the next positions; what to log of it."""
+    if run.lessons is None:
+        run.lessons = Lessons(rules_of(run.config.env), run.config)
+    learning_rate = run.config.lessons.learning_rate(run.rollouts / run.config.num_lessons)
+    run.lessons.draw()
+    figures = study(run.ppo.policy, run.lessons, run.config.batch_size, learning_rate, run.config.precision)
+    run.rollouts += 1
+    if run.rollouts == run.config.num_lessons:
+        run.lessons = None
+        run.league.add_snapshot(run.ppo.policy, run.rollouts, run.env.batch)
+    return {"learning_rate": learning_rate, **figures}
+
+
+def play_rollout(run: Run) -> dict[str, Any]:
+    """Play a rollout and learn from it by PPO; what to log of it."""
+    config, ppo = run.config, run.ppo
+    done = (run.rollouts - config.num_lessons) / (config.num_rollouts - config.num_lessons)
+    ppo._current_progress_remaining = 1 - done  # what SB3's schedules go by
+    ppo.ent_coef = config.entropy(done)
+    ppo.collect(run.env.batch, run.league.record)
+    row = describe_rollout(run)
+    ppo.train()
+    run.rollouts += 1
+    if run.rollouts % config.snapshots.every == 0:
+        run.league.add_snapshot(ppo.policy, run.rollouts, run.env.batch)
+    row |= {
+        "learning_rate": config.learning_rate(done),
+        "entropy_weight": ppo.ent_coef,
+        **{name.removeprefix("train/"): float(value) for name, value in ppo.logger.name_to_value.items()},
+    }
+    ppo.logger.dump()  # forgets these values
+    return row
 
 
 def describe_rollout(run: Run) -> dict[str, Any]:
@@ -255,6 +280,7 @@ def capture(run: Run) -> dict[str, Any]:
         "seconds": run.seconds,
         # Together, because the games hold the snapshots of that league.
         "games": (run.env, run.league),
+        "lessons": None if run.lessons is None else run.lessons.state_dict(),
         "policy": run.ppo.policy.state_dict(),
         "optimizer": run.ppo.policy.optimizer.state_dict(),
         "updates": run.ppo._n_updates,
@@ -269,6 +295,9 @@ def restore(run: Run, saved: dict[str, Any]) -> None:
     run.seconds = saved["seconds"]
     run.env, run.league = saved["games"]
     run.ppo.env = run.env
+    if saved.get("lessons") is not None:  # checkpoints of older versions know of none
+        run.lessons = Lessons(rules_of(run.config.env), run.config)
+        run.lessons.load_state_dict(saved["lessons"])
     run.ppo.policy.load_state_dict(saved["policy"])
     run.ppo.policy.optimizer.load_state_dict(saved["optimizer"])
     run.ppo._n_updates = saved["updates"]
