@@ -22,7 +22,7 @@ from . import __version__
 from .bench_peers import PEERS
 from .bench_timing import BATCH, BY_GAMES, BY_PLAYERS, DECISIONS, GAMES, LEARNER_STEPS, Result, Settings
 from .errors import InvalidConfigError
-from .record import _replacing
+from .files import replacing
 
 FORMAT: Final = "threeup-bench/1"
 PACKAGES: Final = ("numpy", "numba", "gymnasium", "pettingzoo")
@@ -140,7 +140,7 @@ def open_outputs(report: Path | None, plot: Path | None) -> Iterator[Callable[[d
     with contextlib.ExitStack() as stack:
         if plot is not None:
             _check_plot(plot)
-        files = {path: stack.enter_context(_replacing(path)) for path in (report, plot) if path is not None}
+        files = {path: stack.enter_context(replacing(path)) for path in (report, plot) if path is not None}
 
         def write(figures: dict[str, Any]) -> None:
             if report is not None:
