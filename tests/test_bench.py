@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from tests.test_cli import one_line, threeup
-from threeup_env import Rules, SelfPlayBatch, bench
-from threeup_env.bench import CASES, PEERS, Ratio, Result, compare, make_settings, measure, select_cases
-from threeup_env.bench_timing import DECISIONS, Case, Settings, clock, rates
+from threeup_env import Rules, SelfPlayBatch, bench, bench_report
+from threeup_env.bench import CASES, PEERS, make_settings, measure, select_cases
+from threeup_env.bench_report import Ratio, compare
+from threeup_env.bench_timing import DECISIONS, Case, Result, Settings, clock, rates
 from threeup_env.core.batch import random_games
 from threeup_env.core.choose import choose_random_batch
 from threeup_env.core.state import OVER, STATE
@@ -214,7 +215,8 @@ def test_peers_that_are_not_installed_are_told(monkeypatch: pytest.MonkeyPatch, 
         Case("gone", DECISIONS, "", missing, nearest="memory-2p"),
         Case("there", DECISIONS, "", steady, nearest="memory-2p"),
     )
-    monkeypatch.setattr(bench, "PEERS", peers)
+    for module in (bench, bench_report):
+        monkeypatch.setattr(module, "PEERS", peers)
     path = tmp_path / "report.json"
     result = threeup("bench", "--quick", "--case", "memory-2p", "--peers", "--out", path)
     assert result.exit_code == 0, result.output
@@ -284,7 +286,7 @@ def test_a_plot_of_an_unknown_format_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_plot_without_matplotlib_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(bench.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(bench_report.importlib.util, "find_spec", lambda name: None)
     result = threeup("bench", "--plot", tmp_path / "plot.svg")
     assert result.exit_code == 2
     assert "--plot: matplotlib is not installed" in one_line(result)

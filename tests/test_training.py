@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -455,6 +456,25 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes | None, 
         load_checkpoint(path)
     with pytest.raises(InvalidConfigError, match="cannot be written"):
         save_checkpoint(tmp_path / "no" / CHECKPOINT, {})
+
+
+def test_killed_runs_leave_one_unfinished_checkpoint_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / CHECKPOINT
+    seen = []
+
+    def dump(*arguments: Any) -> None:
+        seen.append(os.listdir(tmp_path))
+        original(*arguments)
+
+    original = pickle.dump
+    monkeypatch.setattr(pickle, "dump", dump)
+    save_checkpoint(path, {"rollouts": 1})
+    (unfinished,) = seen[0]
+    (tmp_path / unfinished).write_bytes(b"what a killed run had written")
+    save_checkpoint(path, {"rollouts": 2})
+    assert sorted(seen[1]) == sorted([CHECKPOINT, unfinished])
+    assert os.listdir(tmp_path) == [CHECKPOINT]
+    assert load_checkpoint(path)["rollouts"] == 2
 
 
 def test_the_command_tells_errors_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,10 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .bench_timing import DECISIONS, SEED, Case, Settings, clock, clock_cycle, rates
+from .bench_timing import DECISIONS, GAMES, SEED, Case, Settings, clock, clock_cycle, rates
 
-GAMES: Final = 1024
-"""Games in a batch, as in our own cases."""
 SCANNED: Final = 64
 """Decisions of each game that JAX makes in one call."""
 DRAWN: Final = 64

@@ -1,4 +1,4 @@
-"""Timing for `threeup bench`: what a case is, and rates from work that is done again and again."""
+"""What the modules of `threeup bench` share: what a case and its result are, and how work becomes a rate."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ SEED: Final = 1
 DECISIONS: Final = "decisions/s"
 LEARNER_STEPS: Final = "learner steps/s"
 QUICK_SECONDS: Final = 0.02
+GAMES: Final = 1024
+"""Games in a batch, where a case does not say otherwise."""
+BATCH: Final = "selfplay-step-2p"
+"""The case that peers are compared with besides their nearest one: many games, with actions from outside."""
+BY_PLAYERS: Final = {players: f"selfplay-{players}p" for players in range(2, 7)}
+"""The case of each number of players."""
+BY_GAMES: Final = {games: f"selfplay-{games}-games" for games in (64, 256, 4096, 16384)} | {GAMES: BY_PLAYERS[2]}
+"""The case of each number of games, for two players."""
 LONGEST_GROWTH: Final = 20.0
 """By how much more work a run is tried with, while looking for the amount that lasts long enough."""
 
@@ -61,6 +69,33 @@ class Case:
     values: Callable[[Settings], Iterator[float]]
     threads: int | None = 1
     nearest: str | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a case.
+
+    Attributes:
+        case: Its name.
+        measures: What was measured.
+        unit: Unit of the values.
+        threads: Threads it used.
+        values: One value a run; none where it was skipped.
+        median: Their median, or None.
+        low: The lowest, or None.
+        high: The highest, or None.
+        skipped: Why it was not measured, or None.
+    """
+
+    case: str
+    measures: str
+    unit: str
+    threads: int
+    values: tuple[float, ...]
+    median: float | None
+    low: float | None
+    high: float | None
+    skipped: str | None
 
 
 Run = Callable[[int], tuple[float, float]]

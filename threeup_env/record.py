@@ -20,8 +20,6 @@ import gzip
 import json
 import os
 import reprlib
-import secrets
-import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,6 +31,7 @@ from pydantic import BeforeValidator, Field, StrictInt, StrictStr, ValidationErr
 from pydantic.dataclasses import dataclass
 
 from .errors import InvalidRecordError, InvalidRulesError, ThreeUpError
+from .files import replacing
 from .game import Ended, Game, check_deals
 from .rules import Rules
 
@@ -429,7 +428,7 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
         OSError: The file cannot be written.
     """
     count = 0
-    with _replacing(Path(path)) as file, _text_sink(file, Path(path)) as write:
+    with replacing(path) as file, _text_sink(file, Path(path)) as write:
         for line in lines:
             write((line + "\n").encode())
             count += 1
@@ -444,28 +443,3 @@ def _text_sink(file: IO[bytes], path: Path) -> Iterator[Callable[[bytes], Any]]:
     # No name and no time inside, so that the same records give the same file.
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as archive:
         yield archive.write
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `path` once it is complete."""
-    if path.exists() and not path.is_file():
-        # A device or a pipe is written to, not replaced; a directory raises.
-        with path.open("wb") as file:
-            yield file
-        return
-    path = path.resolve()  # a link stays one
-    if path.exists() and not os.access(path, os.W_OK):
-        raise PermissionError(13, os.strerror(13), str(path))
-    unfinished = path.with_name(f".threeup-{secrets.token_hex(8)}.tmp")
-    try:
-        with unfinished.open("xb") as file:
-            yield file
-        if path.exists():
-            shutil.copymode(path, unfinished)
-        unfinished.replace(path)
-    except BaseException as error:
-        unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename == str(unfinished):
-            error.filename = str(path)  # what the caller named
-        raise

@@ -6,13 +6,13 @@ only your own; policies to be shared are safetensors files (`threeup_env.agents.
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from threeup_env.errors import InvalidConfigError
+from threeup_env.files import replacing
 
 FORMAT: Final = "threeup-checkpoint/1"
 
@@ -23,13 +23,11 @@ def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
     Raises:
         InvalidConfigError: `path` cannot be written.
     """
-    unfinished = path.with_suffix(".tmp")
+    # Always under the same name: a run that is killed again and again leaves one such file, not many.
+    unfinished = path.with_suffix(".tmp").name
     try:
-        with open(unfinished, "wb") as file:
+        with replacing(path, unfinished) as file:
             pickle.dump({"format": FORMAT, **state}, file, pickle.HIGHEST_PROTOCOL)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
     except OSError as error:
         raise InvalidConfigError(f"checkpoint {str(path)!r} cannot be written: {error.strerror or error}") from error
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -36,6 +35,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 from ..errors import InvalidPolicyError, InvalidRulesError
+from ..files import replacing
 from ..observation import ENCODING, observation_layout
 from ..rules import Rules
 from .hashing import hash_keys, hash_rows
@@ -103,18 +103,9 @@ def save_policy(path: Path, weights: Weights, header: Header) -> None:
     _check_values(str(path), _check(str(path), header, shapes), weights, header)
     tensors = {name: np.ascontiguousarray(weights[name]) for name in sorted(weights)}
     content = to_safetensors(tensors, {METADATA_KEY: header.model_dump_json()})
-    # Beside its goal, because a rename is atomic only within one file system.
-    unfinished = f"{os.fspath(path)}.{secrets.token_hex(4)}.tmp"
     try:
-        try:
-            with open(unfinished, "xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        finally:
-            if os.path.exists(unfinished):
-                os.remove(unfinished)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
         raise InvalidPolicyError(f"policy {str(path)!r} cannot be written: {error.strerror or error}") from error
 

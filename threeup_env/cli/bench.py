@@ -32,27 +32,28 @@ def run_benchmarks(
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .svg, .png.")] = None,
 ) -> None:
     """Measure how fast the environments are on this machine (docs/benchmarks.md)."""
-    from .. import bench
+    from .. import bench, bench_report
 
     settings = bench.make_settings(runs, threads, quick)
     selected = bench.select_cases(cases or (), peers)
-    machine = bench.describe_machine()
-    with bench.open_outputs(out, plot) as write:
+    machine = bench_report.describe_machine()
+    with bench_report.open_outputs(out, plot) as write:
         with _show_runs(len(selected) * runs) as progress:
             results = bench.measure(selected, settings, progress)
-        report = bench.make_report(machine, settings, results, shlex.join(["threeup", *sys.argv[1:]]))
-        _print_report(report, bench.write_rows(results))
+        report = bench_report.make_report(machine, settings, results, shlex.join(["threeup", *sys.argv[1:]]))
+        _print_report(report, bench_report.write_rows(results))
         write(report)
 
 
 def _print_report(report: Mapping[str, Any], rows: list[list[str]]) -> None:
-    from .. import bench
+    from ..bench_report import TABLE
+    from ..bench_timing import BATCH
 
     machine = report["machine"]
-    print_table(f"{machine['cpu']}, {machine['cores']} cores, load {machine['load']}", list(bench.TABLE), rows)
+    print_table(f"{machine['cpu']}, {machine['cores']} cores, load {machine['load']}", list(TABLE), rows)
     typer.echo(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
     if report["ratios"]:
-        columns = ["peer", "our nearest case", "ratio", bench.BATCH]
+        columns = ["peer", "our nearest case", "ratio", BATCH]
         ratios = [
             [one["peer"], one["nearest"], f"{one['ratio']:.3g}", f"{one['batch_ratio']:.3g}"]
             for one in report["ratios"]

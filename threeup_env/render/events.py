@@ -149,7 +149,8 @@ def _after(game: Game, action: int) -> Game:
     return other
 
 
-def _plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
+    """A number of things: `"1 card"`, `"2 cards"`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
@@ -279,7 +280,7 @@ class _Change:
             return Effect("declines the exchange", "8.4")
         if self._before.phase == SABOTAGE_TARGET:
             return Effect("sabotages nobody", "8.6")
-        return Effect(f"passes: {_plural(int(self._before.extras), 'extra')} dropped", "5.4")
+        return Effect(f"passes: {plural(int(self._before.extras), 'extra')} dropped", "5.4")
 
     def _swap(self, action: int) -> Iterator[Effect]:
         """The parts of an exchange (8.4) and of a sabotage (8.6)."""
@@ -314,7 +315,7 @@ class _Change:
         """The cards drawn, to whom they are shown; to others how many there are."""
         before = self._before
         if self._foreseen or self._viewer not in ("all", self._seat):
-            return _plural(self._drawn(), "card")
+            return plural(self._drawn(), "card")
         return " ".join(CARDS[card] for card in sorted(before.deck[before.drawn : self._after.drawn].tolist()))
 
     def _follow(self) -> Iterator[Effect]:
@@ -329,7 +330,7 @@ class _Change:
         elif self._lapses():
             yield Effect("has no card for the extra, which lapses", "5.6")
         elif after.extras and after.extras != before.extras and after.player == seat:
-            yield Effect(f"owes {_plural(int(after.extras), 'extra')}", "5.1")
+            yield Effect(f"owes {plural(int(after.extras), 'extra')}", "5.1")
         if self._action != DRAW and self._drawn():
             yield Effect(f"draws {self._drawn_cards()}", "3.5")
         if after.phase in _OVER and not self._went_out():

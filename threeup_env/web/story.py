@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..cards import CARD_INDEX, CLEAR, KINDS, NUM_COLORS
+from ..render.events import plural
 from ..render.table import EMPTY, HIDDEN, SeatTable, Table
 from ..rules import Rules
 
@@ -232,7 +233,7 @@ def _cleared(laid: tuple[str, ...], before: Table, after: Table) -> Iterator[Eff
 def _debt(seat: int, verb: str, before: Table, after: Table) -> Iterator[Effect]:
     """5.1, 5.6: what is owed now, or was dropped because it could not be met."""
     if after.player == seat and after.extras != before.extras and after.extras:
-        yield Effect("extras", f"owe {after.extras} extra{'s' if after.extras > 1 else ''}", seat)
+        yield Effect("extras", f"owe {plural(after.extras, 'extra')}", seat)
     laid = _laid(before, after)
     if verb not in ("play", "flip") or not laid or after.player in (seat, None) or _is_out(after.seats[seat]):
         return
@@ -247,7 +248,7 @@ def _draws(seat: int, verb: str, before: Table, after: Table) -> Iterator[Effect
         return
     drawn = Counter(after.seats[seat].hand) - _kept(seat, verb, before, after)
     cards = tuple(drawn.elements()) if after.seats[seat].hand_open and drawn.total() == count else (HIDDEN,) * count
-    known = f"{count} card{'s' if count > 1 else ''}" if HIDDEN in cards else write_cards(cards)
+    known = plural(count, "card") if HIDDEN in cards else write_cards(cards)
     yield Effect("draw", f"draw {known}", seat, cards, count)
 
 
