@@ -65,8 +65,11 @@ def _print_report(report: Mapping[str, Any], rows: list[list[str]]) -> None:
 def _show_runs(total: int) -> Iterator[Callable[[str, int], None]]:
     """A progress bar; what it hands out is told the case and how many of its runs are done."""
     console = Console(stderr=True)
+    if not console.is_terminal:  # before rich 14.3 a disabled bar leaves an empty line
+        yield lambda case, runs: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
         done: dict[str, int] = {}
 
