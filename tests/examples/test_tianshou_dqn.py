@@ -21,7 +21,7 @@ from training.examples.tianshou_dqn import GameDQN, Player, main, make_algorithm
 pytestmark = pytest.mark.optional
 
 MINI = "ThreeUp/Mini-2p-v0"
-SMALL = ["--env", MINI, "--games", "4", "--updates", "1"]
+SMALL = ["--env", MINI, "--games", "8", "--updates", "1"]
 
 
 def make_network(seed: int) -> Any:
@@ -128,6 +128,6 @@ def test_it_trains_and_the_saved_network_plays_the_same(tmp_path: Path, capsys: 
 
 def test_it_learns() -> None:
     before = evaluate(MINI, Player(make_network(0)), "random", 2000, seed=1)
-    policy, _, _ = train(parse(["--env", MINI, "--games", "16", "--updates", "12", "--opponent", "self"]))
+    policy, _, _ = train(parse(["--env", MINI, "--games", "16", "--updates", "24", "--opponent", "self"]))
     after = evaluate(MINI, Player(policy), "random", 2000, seed=1)
     assert after.ci_low > before.ci_high

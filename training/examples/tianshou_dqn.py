@@ -41,11 +41,11 @@ from threeup_env.evaluate import evaluate
 from threeup_env.registration import rules_of
 
 HIDDEN = (256, 256)
-LEARNING_RATE = 1e-3
-BATCH = 1024
-BUFFER = 200_000
-STEPS_PER_UPDATE = 64
-COLLECT = 4
+LEARNING_RATE = 5e-4
+BATCH = 512
+BUFFER = 40_000  # a few collections: results tell of the policy that played
+STEPS_PER_UPDATE = 32
+COLLECT = 2
 """Games in each place from one round of updates to the next."""
 EXPLORATION = 0.05
 EXPLORATION_STEPS = 50_000
