@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
-from tests.test_training import metrics, small
+from tests.test_training import metrics, small, train_until_killed
 from threeup_env import Game, Rules
 from threeup_env.actions import NUM_ACTIONS
 from threeup_env.agents import make_agent
 from threeup_env.core import search as core
-from threeup_env.core.lesson import CHANCES, collect_positions
+from threeup_env.core.lesson import collect_positions
 from threeup_env.core.state import STATE, pack_rules
 from threeup_env.errors import InvalidConfigError
 from threeup_env.evaluate import evaluate
@@ -71,8 +71,9 @@ def test_an_action_is_worth_what_greedy_wins_after_it_on_average() -> None:
     search = np.zeros(1, core.SETTING)
     search["max_decisions"] = rules.max_decisions
     collect_positions(
-        states, seats, np.zeros(1, np.uint64), pack_rules(rules), search, np.zeros(core.NUM_TABLES, STATE),
-        np.zeros(NUM_ACTIONS, core.ARM), 4_000, CHANCES, 0, np.zeros((rows, len(games[0].observation(0))), np.int8),
+        states, seats, pack_rules(rules), search, np.zeros(core.NUM_TABLES, STATE),
+        np.zeros(NUM_ACTIONS, core.ARM), 4_000, core.CHANCES, 0,
+        np.zeros((rows, len(games[0].observation(0))), np.int8),
         actions, values, counts,
     )  # fmt: skip
 
@@ -126,20 +127,7 @@ def test_a_run_with_lessons_can_be_stopped_anywhere(
     whole = train(config, tmp_path / "whole", quiet=True).read_bytes()
     assert [row["steps"] for row in metrics(tmp_path / "whole")] == list(range(512, 512 * 8, 512))
 
-    class StopError(Exception):
-        pass
-
-    write = module.Metrics.write
-
-    def stop(self: Any, row: Any) -> None:
-        write(self, row)
-        if row["rollout"] == rollout:
-            raise StopError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module.Metrics, "write", stop)
-        with pytest.raises(StopError):
-            train(config, tmp_path / "broken", quiet=True)
+    train_until_killed(config, tmp_path / "broken", monkeypatch, "write", rollout)
     assert train(config, tmp_path / "broken", resume=True, quiet=True).read_bytes() == whole
     assert (tmp_path / "broken" / POLICY).exists()
 

@@ -109,18 +109,14 @@ class Killed(BaseException):
     """Stands for the end of the process."""
 
 
-@pytest.mark.parametrize("rollout", [1, 2, 3, 7, 8])
-@pytest.mark.parametrize("place", ["write", "save_checkpoint"])
-def test_a_run_that_was_stopped_and_resumed_is_the_unbroken_one(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rollout: int, place: str
-) -> None:
-    """Stopped before the metrics of a rollout are written, and before its checkpoint is."""
+def train_until_killed(config: Config, folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, call: int) -> None:
+    """Do a run that ends before `Metrics.write` or `save_checkpoint` is called for the `call`-th time."""
     count = 0
 
     def stop(*_: Any) -> None:
         nonlocal count
         count += 1
-        if count == (rollout if place == "write" else (rollout + 1) // 2):
+        if count == call:
             raise Killed
         original(*_)
 
@@ -129,7 +125,17 @@ def test_a_run_that_was_stopped_and_resumed_is_the_unbroken_one(
     with monkeypatch.context() as patch:
         patch.setattr(owner, place, stop)
         with pytest.raises(Killed):
-            train(small(), tmp_path, quiet=True)
+            train(config, folder, quiet=True)
+
+
+@pytest.mark.parametrize("rollout", [1, 2, 3, 7, 8])
+@pytest.mark.parametrize("place", ["write", "save_checkpoint"])
+def test_a_run_that_was_stopped_and_resumed_is_the_unbroken_one(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rollout: int, place: str
+) -> None:
+    """Stopped before the metrics of a rollout are written, and before its checkpoint is."""
+    call = rollout if place == "write" else (rollout + 1) // 2
+    train_until_killed(small(), tmp_path, monkeypatch, place, call)
     assert train(small(), tmp_path, resume=True, quiet=True).read_bytes() == (finished / POLICY).read_bytes()
     timed = {"seconds", "steps_per_second"}
     for before, after in zip(metrics(finished), metrics(tmp_path), strict=True):

@@ -17,7 +17,7 @@ import torch
 
 from threeup_env.actions import NUM_ACTIONS
 from threeup_env.core import search as core
-from threeup_env.core.lesson import CHANCES, collect_positions
+from threeup_env.core.lesson import collect_positions
 from threeup_env.core.random import seed_words
 from threeup_env.core.state import OVER, STATE, pack_rules
 from threeup_env.game import REWARDS
@@ -58,12 +58,11 @@ class Lessons:
         self._search["reward"] = REWARDS[config.reward]
         self._search["max_decisions"] = min(rules.max_decisions, np.iinfo(np.int32).max)
         self._games = settings.games
-        self._early, self._follow = (round(share * CHANCES) for share in (settings.early, settings.follow))
+        self._early, self._follow = (round(share * core.CHANCES) for share in (settings.early, settings.follow))
         self._states = np.zeros(GAMES, STATE)
         self._states["rng"] = [seed_words(seed) for seed in seeds]
         self._states["phase"] = OVER
         self._seats = np.arange(GAMES) % rules.num_players
-        self._serial = np.array([config.seed << 40], np.uint64)
         self._tables = np.zeros(core.NUM_TABLES, STATE)
         self._arms = np.zeros(NUM_ACTIONS, core.ARM)
         self.observations = np.zeros((size, observation_layout(rules).size), np.int8)
@@ -76,17 +75,17 @@ class Lessons:
         self.actions[:] = 0
         self.values[:] = 0
         collect_positions(
-            self._states, self._seats, self._serial, self._switches, self._search, self._tables, self._arms,
-            self._games, self._early, self._follow, self.observations, self.actions, self.values, self.counts,
+            self._states, self._seats, self._switches, self._search, self._tables, self._arms, self._games,
+            self._early, self._follow, self.observations, self.actions, self.values, self.counts,
         )  # fmt: skip
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """All that the next positions hang on."""
-        return {"states": self._states, "seats": self._seats, "serial": self._serial}
+        return {"states": self._states, "seats": self._seats}
 
     def load_state_dict(self, saved: dict[str, npt.NDArray[Any]]) -> None:
         """Go on where `state_dict` was taken."""
-        self._states, self._seats, self._serial = saved["states"], saved["seats"], saved["serial"]
+        self._states, self._seats = saved["states"], saved["seats"]
 
 
 def study(

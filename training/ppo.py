@@ -85,8 +85,7 @@ def forward(
 def logits_of(policy: ActorCritic, observations: torch.Tensor, precision: Precision) -> torch.Tensor:
     """The policy's logits alone, float32 `(N, A)`, of observations, int8 `(N, D)`."""
     with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
-        features = policy.extract_features(observations.float())
-        logits: torch.Tensor = policy.action_net(features[0] if isinstance(features, tuple) else features)
+        logits: torch.Tensor = policy.action_net(policy.pi_features_extractor(observations.float()))
     return logits.float()
 
 

@@ -58,7 +58,7 @@ class Run:
         ppo: The learner: weights, optimizer, rollout buffer.
         env: The games it plays.
         league: Who it plays against.
-        lessons: Where its positions come from, while there are lessons.
+        lessons: Where its positions come from; None without lessons.
         rollouts: Rollouts done, lessons among them.
         seconds: Seconds spent on them, evaluations left out.
     """
@@ -67,7 +67,7 @@ class Run:
     ppo: LeanMaskablePPO
     env: ThreeUpVecEnv
     league: League
-    lessons: Lessons | None = None
+    lessons: Lessons | None
     rollouts: int = 0
     seconds: float = 0.0
 
@@ -162,19 +162,17 @@ def make_run(config: Config) -> Run:
     league = League(config.opponents, config.snapshots, rules, config.precision)
     league.add_snapshot(ppo.policy, 0, env.batch)
     ppo._setup_learn(config.steps)  # as SB3's learn() begins: a reset of the games, which draw their opponents
-    return Run(config, ppo, env, league)
+    return Run(config, ppo, env, league, Lessons(rules, config) if config.num_lessons else None)
 
 
 def take_lesson(run: Run) -> dict[str, Any]:
     """Fit the policy to the next positions; what to log of it."""
-    if run.lessons is None:
-        run.lessons = Lessons(rules_of(run.config.env), run.config)
+    assert run.lessons is not None
     learning_rate = run.config.lessons.learning_rate(run.rollouts / run.config.num_lessons)
     run.lessons.draw()
     figures = study(run.ppo.policy, run.lessons, run.config.batch_size, learning_rate, run.config.precision)
     run.rollouts += 1
     if run.rollouts == run.config.num_lessons:
-        run.lessons = None
         run.league.add_snapshot(run.ppo.policy, run.rollouts, run.env.batch)
     return {"learning_rate": learning_rate, **figures}
 
@@ -295,8 +293,7 @@ def restore(run: Run, saved: dict[str, Any]) -> None:
     run.seconds = saved["seconds"]
     run.env, run.league = saved["games"]
     run.ppo.env = run.env
-    if saved.get("lessons") is not None:  # checkpoints of older versions know of none
-        run.lessons = Lessons(rules_of(run.config.env), run.config)
+    if run.lessons is not None:
         run.lessons.load_state_dict(saved["lessons"])
     run.ppo.policy.load_state_dict(saved["policy"])
     run.ppo.policy.optimizer.load_state_dict(saved["optimizer"])

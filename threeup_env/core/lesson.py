@@ -10,47 +10,51 @@ from __future__ import annotations
 import numpy as np
 
 from .choose import choose_greedy
-from .jit import called
+from .jit import called, compiled
 from .observe import observe
-from .random import below
-from .search import begin, list_arms, try_arms
+from .random import below, next_32
+from .search import CHANCES, begin, list_arms, try_arms
 from .state import OVER
 from .step import play, start_game
 
-CHANCES = 1024
-"""What shares of positions and moves are counted in."""
-_GOLDEN = 0x9E3779B97F4A7C15
+
+@compiled
+def _is_drawn(state, early):
+    """Whether a position is learnt from: each one with an empty draw pile, the others by chance."""
+    return (state.revealed and state.drawn == state.deck_size) or below(state.rng, CHANCES) < early
 
 
-@called
-def _start(state, rules):
-    start_game(state, rules)
+@compiled
+def _draw_seed(rng):
+    """64 random bits, for the simulations of one position."""
+    return np.uint64(next_32(rng)) << np.uint64(32) | np.uint64(next_32(rng))
 
 
-@called
-def _play(state, rules, action):
-    """`play`, called: the rules are inlined once, not at every place."""
-    play(state, rules, action)
-
-
-@called
-def _observe(observations, row, state, rules, seat):
-    observe(observations, row, state, rules, seat)
+@compiled
+def _report_arms(row, arms, count, games, actions, values):
+    """Write each action and its mean reward into a row; the action that is worth most."""
+    best = 0
+    for i in range(count):
+        actions[row, i] = arms[i].action
+        values[row, i] = arms[i].total / games
+        if values[row, i] > values[row, best]:
+            best = i
+    return actions[row, best]
 
 
 @called
 def collect_positions(
-    states, seats, serial, switches, settings, tables, arms, games, early, follow, observations, actions, values, counts
+    states, seats, switches, settings, tables, arms, games, early, follow, observations, actions, values, counts
 ):
     """Play on in one game after another, until as many positions have been written as there are rows.
 
     A position counts where its seat has at least two actions and no more than there is room for: each one with an
-    empty draw pile, where what is done matters most, a share of the others.
+    empty draw pile, where what is done matters most, a share of the others. All that is drawn comes from the
+    generators of the games.
 
     Args:
         states: The games, STATE `(N,)`; those that are OVER are dealt anew from their own generator.
         seats: The learner's seat in each, int64 `(N,)`; goes one further with every deal.
-        serial: Number of the last position, uint64 `(1,)`; numbers seed the simulations.
         switches: The rules, SWITCHES `(1,)`.
         settings: Reward and random moves of the simulations, SETTING `(1,)`.
         tables: Room, STATE `(NUM_TABLES,)`.
@@ -59,41 +63,32 @@ def collect_positions(
         early: The share of positions with a draw pile, of CHANCES.
         follow: The share of positions after which the learner does what was worth most, of CHANCES, not as `greedy`.
         observations: int8 `(M, D)`, written.
-        actions: The actions of each position, int16 `(M, K)`, written up to their number.
+        actions: The actions of each position, int64 `(M, K)`, written up to their number.
         values: What they are worth, float32 `(M, K)`, likewise.
         counts: How many they are, int64 `(M,)`, written.
     """
     rules = switches[0]
-    room = actions.shape[1]
     row = 0
     game = 0
     while row < len(observations):
         state = states[game]
         if state.phase == OVER:
-            _start(state, rules)
+            start_game(state, rules)
             seats[game] = (seats[game] + 1) % rules.num_players
-        seat = seats[game]
         written = False
         while state.phase != OVER and not written:
             action = choose_greedy(state.legal, state.extras > 0)
-            if state.player == seat:
+            if state.player == seats[game] and _is_drawn(state, early):
                 begin(states, game, switches, settings, tables)
                 count = list_arms(tables, arms)
-                share = CHANCES if state.revealed and state.drawn == state.deck_size else early
-                if 1 < count <= room and below(state.rng, CHANCES) < share:
-                    serial[0] += np.uint64(1)
-                    try_arms(arms, count, tables, switches, settings, serial[0] * np.uint64(_GOLDEN), 0, games, 1)
-                    best = 0
-                    for i in range(count):
-                        actions[row, i] = arms[i].action
-                        values[row, i] = arms[i].total / games
-                        if values[row, i] > values[row, best]:
-                            best = i
+                written = 1 < count <= actions.shape[1]
+                if written:
+                    try_arms(arms, count, tables, switches, settings, _draw_seed(state.rng), 0, games, 1)
+                    best = _report_arms(row, arms, count, games, actions, values)
                     counts[row] = count
-                    _observe(observations, row, state, rules, seat)
+                    observe(observations, row, state, rules, state.player)
                     row += 1
-                    written = True
                     if below(state.rng, CHANCES) < follow:
-                        action = arms[best].action
-            _play(state, rules, action)
+                        action = best
+            play(state, rules, action)
         game = (game + 1) % len(states)
