@@ -67,6 +67,19 @@ def test_the_card_tells_a_person_what_they_need(run: Path) -> None:
     assert yaml.safe_load(text.split("```yaml\n")[1].split("```")[0]) == SETTINGS
 
 
+def test_the_card_tells_lessons_from_rollouts(run: Path) -> None:
+    text = (write_report(run)).read_text()
+    assert f"# MaskablePPO for `{ENV}`" in text
+    assert "MaskablePPO, 2 rollouts. Opponents by weight: `greedy` 0.5, `self` 0.5." in text
+    lesson = {"steps": 5, "seconds": 1.0, "explained": 0.2, "explained_mean": 0.7, "steps_per_second": 9.0}
+    for rows, title in (([lesson, *ROWS], "Lessons from search and MaskablePPO"), ([lesson], "Lessons from search")):
+        (run / METRICS).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        text = write_report(run).read_text()
+        assert f"# {title} for `{ENV}`" in text
+        assert "Lessons, 1 of them: positions with what each action is worth against `greedy`. " in text
+        assert ("2 rollouts" in text) == (len(rows) == 3)
+
+
 def test_a_run_without_a_policy_file_has_no_use(run: Path) -> None:
     (run / POLICY).unlink()
     write_report(run)

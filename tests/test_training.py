@@ -166,10 +166,10 @@ def test_a_finished_run_is_only_measured_again(finished: Path) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("kind", ["mlp", "kinds"])
+@pytest.mark.parametrize("kind", [{"kind": "mlp"}, {"kind": "kinds"}, {"kind": "kinds", "sums": True, "outlook": True}])
 @pytest.mark.parametrize("env", ["ThreeUp/2p-v0", "ThreeUp/House-3p-v0"])
-def test_numpy_plays_what_torch_learnt(env: str, kind: str, shared: bool) -> None:
-    run = make_run(small(env=env, network={"kind": kind, "units": 5, "hidden": [16, 8], "shared": shared}))
+def test_numpy_plays_what_torch_learnt(env: str, kind: dict[str, Any], shared: bool) -> None:
+    run = make_run(small(env=env, network={"units": 5, "hidden": [16, 8], "shared": shared, **kind}))
     run.ppo.collect(run.env.batch, run.league.record)
     run.ppo.train()  # away from the first weights, some of which are zero
     observations, masks = positions(200, rules_of(env))
@@ -344,7 +344,7 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
         ({"stepz": 3}, r"'stepz' \(here 3\) is no key; allowed: env, seed, threads, precision, steps"),
         (
             {"network": {"hiden": [3]}},
-            r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, units, hidden, shared",
+            r"'network.hiden' \(here \[3\]\) is no key; allowed: kind, units, sums, outlook, hidden, shared",
         ),
         ({"learning_rate": {"begin": 3}}, r"learning_rate\.start: missing.*'learning_rate\.begin'"),
         ({"steps": None}, "steps: None is wrong; .*integer"),
@@ -358,6 +358,10 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
         ({"learning_rate": {"start": 1, "shape": "square"}}, r"learning_rate\.shape: 'square' is wrong; .*'cosine'"),
         ({"encoding": "binary"}, "encoding: 'binary' is wrong; .*'default', 'scaled', 'codes' or 'unary'"),
         ({"network": {"kind": "cnn"}}, r"network\.kind: 'cnn' is wrong"),
+        (
+            {"network": {"outlook": True}},
+            r"network: sums and outlook with kind 'mlp'; allowed: with kind 'kinds' alone",
+        ),
         ({"network": {"hidden": [0]}}, r"network\.hidden\.0: 0 is wrong"),
         ({"reward": "money"}, "reward: 'money' is wrong"),
         ({"env": "ThreeUp/9p-v0"}, "env: 'ThreeUp/9p-v0' is not registered; allowed: ThreeUp/2p-v0"),

@@ -65,6 +65,10 @@ class NetworkSettings(_Settings):
     """A kind of `threeup_env.agents.networks`: plain layers, or kinds of card as tokens."""
     units: Units = 16
     """Units of a token (`kinds`)."""
+    sums: bool = False
+    """Whether a token also reads sums over higher kinds and the sizes of the zones (`kinds`)."""
+    outlook: bool = False
+    """Whether it also reads what may become of the pile in a round, by `threeup_env.core.outlook` (`kinds`)."""
     hidden: Annotated[tuple[Units, ...], Field(strict=False, max_length=16)] = (256, 256)
     """Units of each hidden layer."""
     shared: bool = False
@@ -77,10 +81,14 @@ class LessonSettings(_Settings):
     """Positions in which search says what each action is worth, to fit the policy to first (`training.lessons`)."""
 
     positions: Annotated[int, Field(ge=0)] = 0
-    """How many, rounded up to as many as a rollout has decisions; 0: no lessons."""
+    """How many, rounded up to whole lessons; 0: none."""
+    size: Annotated[int, Field(ge=1)] = 262_144
+    """Positions of a lesson, drawn and learnt from together."""
+    epochs: Annotated[int, Field(ge=1)] = 2
+    """Times each lesson is gone through."""
     games: Annotated[int, Field(ge=1)] = 8
     """Imagined games that each action of a position is tried in."""
-    early: Annotated[Number, Field(ge=0, le=1)] = 0.33
+    early: Annotated[Number, Field(ge=0, le=1)] = 0.1
     """The share of positions with a draw pile that are learnt from; of those without one it is all."""
     follow: Annotated[Number, Field(ge=0, le=1)] = 0.5
     """How often the learner's seat then does what was worth most; otherwise it does as `greedy`."""
@@ -195,6 +203,10 @@ class Config(_Settings):
                         make_agent(name, ENV_RULES[self.env])
                     except ThreeUpError as error:
                         raise InvalidConfigError(f"{key}: {error}") from None
+        if self.network.kind != "kinds" and (self.network.sums or self.network.outlook):
+            raise InvalidConfigError(
+                f"network: sums and outlook with kind {self.network.kind!r}; allowed: with kind 'kinds' alone"
+            )
         if self.network.kind == "kinds" and (self.encoding != "default" or not self.network.hidden):
             raise InvalidConfigError(
                 f"network.kind: 'kinds' with encoding {self.encoding!r} and hidden {self.network.hidden}; "
@@ -219,8 +231,8 @@ class Config(_Settings):
 
     @property
     def num_lessons(self) -> int:
-        """Lessons that come before the rollouts, each of as many positions as a rollout has decisions."""
-        return -(-self.lessons.positions // self.rollout_steps)
+        """Lessons that come before the rollouts."""
+        return -(-self.lessons.positions // self.lessons.size)
 
     @property
     def num_rollouts(self) -> int:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.nn.functional import mse_loss
 
 from threeup_env.actions import NUM_ACTIONS
 from threeup_env.core import search as core
@@ -25,7 +26,7 @@ from threeup_env.observation import observation_layout
 from threeup_env.rules import Rules
 from training.config import Config
 from training.networks import ActorCritic
-from training.ppo import Precision, logits_of
+from training.ppo import Precision
 
 GAMES: Final = 1024
 """Games that the positions come from."""
@@ -33,6 +34,8 @@ MOST_ACTIONS: Final = 32
 """Positions with more legal actions are left out."""
 UNIT: Final = 0.05
 """Reward that a logit of 1 stands for: about the spread of the values in a position."""
+MEAN_WEIGHT: Final = 0.05
+"""Weight of the loss of what the whole position is worth, which teaches the hidden layers how a game stands."""
 
 
 class Lessons:
@@ -44,14 +47,14 @@ class Lessons:
 
     Attributes:
         observations: int8 `(M, D)`.
-        actions: int64 `(M, K)`; 0 where a position has fewer.
+        actions: int16 `(M, K)`; 0 where a position has fewer.
         values: What they are worth, as rewards, float32 `(M, K)`; 0 where a position has fewer.
         counts: The number of actions, int64 `(M,)`.
     """
 
     def __init__(self, rules: Rules, config: Config) -> None:
         settings = config.lessons
-        size = config.rollout_steps
+        size = settings.size
         seeds = np.random.SeedSequence([config.seed, 1]).spawn(GAMES)
         self._switches = pack_rules(rules)
         self._search = np.zeros(1, core.SETTING)
@@ -66,7 +69,7 @@ class Lessons:
         self._tables = np.zeros(core.NUM_TABLES, STATE)
         self._arms = np.zeros(NUM_ACTIONS, core.ARM)
         self.observations = np.zeros((size, observation_layout(rules).size), np.int8)
-        self.actions = np.zeros((size, MOST_ACTIONS), np.int64)
+        self.actions = np.zeros((size, MOST_ACTIONS), np.int16)
         self.values = np.zeros((size, MOST_ACTIONS), np.float32)
         self.counts = np.zeros(size, np.int64)
 
@@ -89,43 +92,66 @@ class Lessons:
 
 
 def study(
-    policy: ActorCritic, lessons: Lessons, batch_size: int, learning_rate: float, precision: Precision
+    policy: ActorCritic, lessons: Lessons, batch_size: int, epochs: int, learning_rate: float, precision: Precision
 ) -> dict[str, float]:
-    """Go through the positions once, in shuffled batches.
+    """Go through the positions in shuffled batches.
 
-    The loss is the squared distance between logits and values, each less its mean over the position's actions.
+    The loss is the squared distance between logits and values, each less its mean over the position's actions, and
+    that between what the policy's `lesson_net` says and this mean.
 
     Args:
         policy: The networks; that of the value is left alone.
         lessons: Positions, drawn.
         batch_size: Positions that a gradient is taken from.
+        epochs: How often each position is gone through.
         learning_rate: Step size of Adam.
         precision: In what the matrix products are computed.
 
     Returns:
-        `value_error`, the mean loss of a position, and `explained`, the share of the variance of the values that the
-        logits explain.
+        Of the first time through, when the positions were new: `value_error`, the mean loss of the logits in a
+        position; `explained` and `explained_mean`, the shares of the variance of values and means that are explained.
     """
     policy.set_training_mode(True)
     for group in policy.optimizer.param_groups:
         group["lr"] = learning_rate
     observations, actions = torch.from_numpy(lessons.observations), torch.from_numpy(lessons.actions)
-    values, counts = torch.from_numpy(lessons.values), torch.from_numpy(lessons.counts)
-    left = everything = 0.0
-    for chosen in torch.split(torch.randperm(len(counts)), batch_size):
-        count = counts[chosen]
-        width = int(count.max())
-        legal = torch.arange(width) < count[:, None]
-        logits = logits_of(policy, observations[chosen], precision).gather(1, actions[chosen, :width])
-        wanted = _centre(values[chosen, :width] / UNIT, legal)
-        loss = (_centre(logits, legal) - wanted).square().sum() / len(chosen)
-        policy.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(policy.parameters(), 10.0)
-        policy.optimizer.step()
-        left += loss.item() * len(chosen)
-        everything += wanted.square().sum().item()
-    return {"value_error": left / len(counts), "explained": 1 - left / max(everything, 1e-9)}
+    values, counts = torch.from_numpy(lessons.values) / UNIT, torch.from_numpy(lessons.counts)
+    means = values.sum(1) / counts
+    left = everything = left_mean = 0.0
+    for epoch in range(epochs):
+        for chosen in torch.split(torch.randperm(len(counts)), batch_size):
+            count = counts[chosen]
+            width = int(count.max())
+            legal = torch.arange(width) < count[:, None]
+            logits, mean = _forward(policy, observations[chosen], precision)
+            wanted = _centre(values[chosen, :width], legal)
+            given = _centre(logits.gather(1, actions[chosen, :width].long()), legal)
+            loss = (given - wanted).square().sum() / len(chosen)
+            loss_mean = mse_loss(mean, means[chosen])
+            policy.optimizer.zero_grad()
+            (loss + MEAN_WEIGHT * loss_mean).backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(policy.parameters(), 10.0)
+            policy.optimizer.step()
+            if epoch == 0:
+                left += loss.item() * len(chosen)
+                left_mean += loss_mean.item() * len(chosen)
+                everything += wanted.square().sum().item()
+    spread = means.var(correction=0).item() * len(means)
+    return {
+        "value_error": left / len(counts),
+        "explained": 1 - left / max(everything, 1e-9),
+        "explained_mean": 1 - left_mean / max(spread, 1e-9),
+    }
+
+
+def _forward(
+    policy: ActorCritic, observations: torch.Tensor, precision: Precision
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The policy's logits, float32 `(N, A)`, and what its `lesson_net` says, float32 `(N,)`, of observations."""
+    with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
+        features = policy.pi_features_extractor(observations.float())
+        logits, means = policy.action_net(features), policy.lesson_net(features)
+    return logits.float(), means.float().flatten()
 
 
 def _centre(numbers: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

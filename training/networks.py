@@ -16,8 +16,9 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from threeup_env.agents.networks import MLP, Kinds, Network, kind_columns
+from threeup_env.agents.networks import MLP, Kinds, Network, kind_readings, make_outlook
 from threeup_env.cards import MAX_COPIES, NUM_KINDS
+from threeup_env.core.outlook import outlook_size
 from threeup_env.errors import InvalidConfigError
 from threeup_env.observation import observation_layout
 from threeup_env.rules import Rules
@@ -63,35 +64,45 @@ class KindsTrunk(BaseFeaturesExtractor):
         network: Kind and shape.
     """
 
-    columns: torch.Tensor
+    readings: torch.Tensor
 
     def __init__(self, observation_space: spaces.Box, rules: Rules, encoding: str, network: NetworkSettings) -> None:
         units, last = network.units, network.hidden[-1]
         super().__init__(observation_space, last + NUM_KINDS * MAX_COPIES)
         layout = observation_layout(rules)
-        # What a Clear lacks reads a column of zeros behind the observation.
-        columns = torch.from_numpy(np.where(kind_columns(layout) < 0, layout.size, kind_columns(layout)))
-        self.register_buffer("columns", columns, persistent=False)
+        readings = torch.from_numpy(kind_readings(layout, network.sums).copy())
+        self.register_buffer("readings", readings, persistent=False)
         self.units = units
-        self.kind = nn.Linear(columns.shape[1], units)
+        self.kind = nn.Linear(readings.shape[2], units)
         self.kind.bias = nn.Parameter(torch.zeros(NUM_KINDS, units))
         self.hidden = _hidden_layers(NUM_KINDS * units + layout.size, network.hidden)
         self.score_kind = nn.Linear(units, units)
         self.score_hidden = nn.Linear(last, units, bias=False)
         self.score_play = nn.Linear(units, MAX_COPIES)
+        self.rules = rules
+        self.kind_outlook = self.score_outlook = None
+        if network.outlook:
+            size = outlook_size(rules.num_players)
+            self.kind_outlook, self.score_outlook = (nn.Linear(size, units, bias=False) for _ in range(2))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Features, float32 `(N, features_dim)`, of observations, float32 `(N, D)`."""
         # The shared weights as one matrix, as a product is faster than to collect the columns.
-        size = observations.shape[1]
-        spread = torch.zeros(size + 1, NUM_KINDS, self.units, dtype=self.kind.weight.dtype)
-        spread[self.columns, torch.arange(NUM_KINDS)[:, None]] = self.kind.weight.T
-        tokens = torch.relu_(observations @ spread[:size].flatten(1) + self.kind.bias.flatten())
+        spread = (self.readings @ self.kind.weight.T).flatten(1)
+        tokens = observations @ spread + self.kind.bias.flatten()
+        outlook = None
+        if self.kind_outlook is not None:
+            outlook = torch.from_numpy(make_outlook(self.rules, observations.to(torch.int8).numpy()))
+            outlook = outlook.to(self.kind.weight.dtype)
+            tokens = tokens + self.kind_outlook(outlook).flatten(1)
+        tokens = torch.relu_(tokens)
         features = torch.cat([tokens, observations.to(tokens.dtype)], dim=1)
         for layer in self.hidden:
             features = torch.relu_(layer(features))
-        scores = self.score_kind(tokens.view(-1, NUM_KINDS, self.units))
-        scores = torch.relu_(scores + self.score_hidden(features)[:, None])
+        scores = self.score_kind(tokens.view(-1, NUM_KINDS, self.units)) + self.score_hidden(features)[:, None]
+        if self.score_outlook is not None:
+            scores = scores + self.score_outlook(outlook)
+        scores = torch.relu_(scores)
         return torch.cat([features, self.score_play(scores).flatten(1)], dim=1)
 
 
@@ -125,10 +136,16 @@ class ActorCritic(MaskableActorCriticPolicy):
         arguments: As for MaskableActorCriticPolicy.
         critic_units: Units of the critic's hidden layer where it sees all hands, else 0.
         hidden_cards: Size of what it is shown then.
+        has_lessons: Whether there is a `lesson_net`, which says on top of the policy's features what a position is
+            worth, in lessons alone (`training.lessons`).
     """
 
-    def __init__(self, *arguments: Any, critic_units: int = 0, hidden_cards: int = 0, **named: Any) -> None:
-        self.critic_units, self.hidden_cards = critic_units, hidden_cards
+    lesson_net: nn.Linear
+
+    def __init__(
+        self, *arguments: Any, critic_units: int = 0, hidden_cards: int = 0, has_lessons: bool = False, **named: Any
+    ) -> None:
+        self.critic_units, self.hidden_cards, self.has_lessons = critic_units, hidden_cards, has_lessons
         super().__init__(*arguments, **named)
 
     def _build(self, lr_schedule: Any) -> None:
@@ -138,6 +155,9 @@ class ActorCritic(MaskableActorCriticPolicy):
             self.value_net = AllHandsValue(  # type: ignore[assignment]
                 self.features_dim, self.hidden_cards, self.critic_units
             )
+        if self.has_lessons:
+            self.lesson_net = nn.Linear(self.features_dim, 1)
+        if self.critic_units or self.has_lessons:
             make_optimizer: Any = self.optimizer_class
             self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
@@ -162,6 +182,7 @@ def policy_arguments(config: Config, rules: Rules) -> dict[str, Any]:
         "optimizer_kwargs": {"fused": True},
         "critic_units": config.network.critic_units,
         "hidden_cards": (2 * rules.num_players - 1) * NUM_KINDS,
+        "has_lessons": config.num_lessons > 0,
     }
 
 
@@ -174,7 +195,8 @@ def exported_network(config: Config) -> Network:
     if config.encoding != "default":
         raise InvalidConfigError(f"encoding: {config.encoding!r} cannot be saved as a policy file; allowed: 'default'")
     if config.network.kind == "kinds":
-        return Kinds(units=config.network.units, hidden=config.network.hidden)
+        network = config.network
+        return Kinds(units=network.units, sums=network.sums, outlook=network.outlook, hidden=network.hidden)
     return MLP(hidden=config.network.hidden)
 
 
@@ -186,6 +208,8 @@ def export_weights(policy: MaskableActorCriticPolicy) -> dict[str, npt.NDArray[n
     if isinstance(trunk, KindsTrunk):
         layers |= {"kind": trunk.kind, "score.kind": trunk.score_kind, "score.hidden": trunk.score_hidden}
         layers["score.play"] = trunk.score_play
+        if trunk.kind_outlook is not None:
+            layers |= {"kind.outlook": trunk.kind_outlook, "score.outlook": trunk.score_outlook}
     return {
         f"{name}.{key}": value.numpy(force=True).copy()
         for name, layer in layers.items()

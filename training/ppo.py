@@ -82,13 +82,6 @@ def forward(
     return logits.float(), values.float()
 
 
-def logits_of(policy: ActorCritic, observations: torch.Tensor, precision: Precision) -> torch.Tensor:
-    """The policy's logits alone, float32 `(N, A)`, of observations, int8 `(N, D)`."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
-        logits: torch.Tensor = policy.action_net(policy.pi_features_extractor(observations.float()))
-    return logits.float()
-
-
 def draw(probabilities: torch.Tensor) -> torch.Tensor:
     """An action for each row of float32 `(N, A)`, int64 `(N,)`; one of probability 0 is never drawn."""
     sums = probabilities.cumsum(dim=1)

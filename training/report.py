@@ -33,6 +33,8 @@ PANELS: Final[Mapping[str, str]] = {
     "mean_reward": "mean reward of a game",
     "steps_per_second": "steps a second",
     "decisions_per_game": "game length, learner's decisions",
+    "explained": "lessons: variance of action values explained",
+    "explained_mean": "lessons: variance of position values explained",
 }
 """Columns of the metrics that have a panel of their own, and its title."""
 
@@ -94,8 +96,9 @@ def draw_curves(rows: Sequence[Row], env: str, path: Path) -> None:
     from matplotlib.figure import Figure
 
     shown = {column: title for column, title in PANELS.items() if any(column in row for row in rows)}
-    figure = Figure(figsize=(12, 6.5), layout="constrained")
-    axes = figure.subplots(2, 3).ravel()
+    height = max(2, -(-(1 + len(shown)) // 3))
+    figure = Figure(figsize=(12, 3.25 * height), layout="constrained")
+    axes = figure.subplots(height, 3).ravel()
     _draw_win_rates(axes[0], rows)
     for panel, (column, title) in zip(axes[1:], shown.items(), strict=False):
         points = [(row["steps"], row[column]) for row in rows if column in row]
@@ -144,8 +147,10 @@ def make_card(config: Mapping[str, Any], rows: Sequence[Row], result: Mapping[st
     from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
     env = config["env"]
+    lessons = sum("explained" in row for row in rows)
+    method = " and ".join(["lessons from search"] * (lessons > 0) + ["MaskablePPO"] * (lessons < len(rows)))
     data = ModelCardData(
-        model_name=f"MaskablePPO for {env}",
+        model_name=f"{method[0].upper()}{method[1:]} for {env}",
         library_name="threeup-env",
         pipeline_tag="reinforcement-learning",
         tags=["reinforcement-learning", "self-play", "card-game", "threeup-env", env],
@@ -164,7 +169,7 @@ def make_card(config: Mapping[str, Any], rows: Sequence[Row], result: Mapping[st
     )
     body = "\n\n".join(
         [
-            f"# MaskablePPO for `{env}`",
+            f"# {method[0].upper()}{method[1:]} for `{env}`",
             f"A policy for the card game 3UP 3DOWN, trained with `threeup_env` on the environment `{env}`: "
             f"{result['steps']:,} decisions of the learner in {result['seconds']:,.0f} seconds.",
             "## What it wins",
@@ -172,8 +177,8 @@ def make_card(config: Mapping[str, Any], rows: Sequence[Row], result: Mapping[st
             f"![Curves of the run]({CURVES})",
             *(["## Use", _use(env)] if has_policy else []),
             "## Training",
-            f"MaskablePPO, {len(rows):,} rollouts. Opponents by weight: {_opponents(config.get('opponents'))}. "
-            f"The same settings, versions and number of threads give the same weights:",
+            _training(config, lessons, len(rows) - lessons)
+            + "The same settings, versions and number of threads give the same weights:",
             f"```yaml\n{yaml.safe_dump(dict(config), sort_keys=False).strip()}\n```",
             "## Limits",
             "It plays the rules of its environment and no others. Win rates against fixed opponents do not say how "
@@ -206,6 +211,16 @@ def _use(env: str) -> str:
         "```python\nfrom threeup_env.agents import load_policy\n\n"
         f'agent = load_policy("{POLICY}")  # runs in NumPy; agent.act(observation, action_mask)\n```'
     )
+
+
+def _training(config: Mapping[str, Any], lessons: int, rollouts: int) -> str:
+    """How many lessons and rollouts there were, and against whom."""
+    text = ""
+    if lessons:
+        text += f"Lessons, {lessons:,} of them: positions with what each action is worth against `greedy`. "
+    if rollouts:
+        text += f"MaskablePPO, {rollouts:,} rollouts. Opponents by weight: {_opponents(config.get('opponents'))}. "
+    return text
 
 
 def _opponents(weights: Any) -> str:

@@ -74,7 +74,8 @@ class Run:
     @property
     def steps(self) -> int:
         """Decisions and positions learnt from so far."""
-        return self.rollouts * self.config.rollout_steps
+        lessons = min(self.rollouts, self.config.num_lessons)
+        return lessons * self.config.lessons.size + (self.rollouts - lessons) * self.config.rollout_steps
 
 
 def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = False) -> Path:
@@ -107,7 +108,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
     ):
         task = bar.add_task("", total=config.num_rollouts, completed=run.rollouts, news="")
         while run.rollouts < config.num_rollouts:
-            start = time.perf_counter()
+            start, before = time.perf_counter(), run.steps
             row = take_lesson(run) if run.rollouts < config.num_lessons else play_rollout(run)
             seconds = time.perf_counter() - start
             run.seconds += seconds
@@ -115,7 +116,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, quiet: bool = F
                 "rollout": run.rollouts,
                 "steps": run.steps,
                 "seconds": run.seconds,
-                "steps_per_second": config.rollout_steps / seconds,
+                "steps_per_second": (run.steps - before) / seconds,
             }
             last = run.rollouts == config.num_rollouts
             if last or run.rollouts % config.evaluation.every == 0:
@@ -170,7 +171,10 @@ def take_lesson(run: Run) -> dict[str, Any]:
     assert run.lessons is not None
     learning_rate = run.config.lessons.learning_rate(run.rollouts / run.config.num_lessons)
     run.lessons.draw()
-    figures = study(run.ppo.policy, run.lessons, run.config.batch_size, learning_rate, run.config.precision)
+    config = run.config
+    figures = study(
+        run.ppo.policy, run.lessons, config.batch_size, config.lessons.epochs, learning_rate, config.precision
+    )
     run.rollouts += 1
     if run.rollouts == run.config.num_lessons:
         run.league.add_snapshot(run.ppo.policy, run.rollouts, run.env.batch)

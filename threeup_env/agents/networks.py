@@ -6,7 +6,7 @@ A kind says which tensors it needs, by name and shape, and how to run them. To a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, Protocol, Self
 
@@ -15,8 +15,11 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..cards import MAX_COPIES, NUM_KINDS, NUM_NUMBERS
+from ..core.outlook import ROOM, look_ahead, outlook_size
+from ..core.state import pack_rules
 from ..errors import InvalidPolicyError
-from ..observation import Layout
+from ..observation import Layout, observation_layout
+from ..rules import Rules
 from .hashing import hash_keys, hash_rows
 
 Units = Annotated[int, Field(ge=1, le=65_536)]
@@ -48,8 +51,12 @@ class Network(Protocol):
         """What is wrong with the values of tensors that are finite and have the right shapes; empty for nothing."""
         ...
 
-    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
+    def prepare(self, weights: Weights, rules: Rules) -> Weights:
+        """The weights as `logits` takes them: with what can be computed from them once."""
+        ...
+
+    def logits(self, weights: Weights, rules: Rules, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, made under `rules`; `weights` from `prepare`."""
         ...
 
 
@@ -74,8 +81,12 @@ class MLP(BaseModel):
         """Nothing: any finite weights will do."""
         return ""
 
-    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
+    def prepare(self, weights: Weights, rules: Rules) -> Weights:
+        """The weights as they are."""
+        return weights
+
+    def logits(self, weights: Weights, rules: Rules, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, made under `rules`."""
         values = _run_hidden(weights, len(self.hidden), observations.astype(np.float32))
         return _linear(weights, "action", values)
 
@@ -83,13 +94,16 @@ class MLP(BaseModel):
 class Kinds(BaseModel):
     """Kinds of card as tokens: the same weights read every kind and score the plays of every kind.
 
-    What an observation tells of one kind (`kind_columns`) goes through the layer `kind`, whose weights all kinds
+    What an observation tells of one kind (`kind_readings`) goes through the layer `kind`, whose weights all kinds
     share and whose bias is each kind's own. The outcome and the observation go through the layers `hidden.*`. Then,
     for each kind, a layer of rectified units over its token (`score.kind`) and the last hidden layer (`score.hidden`)
     scores its seven plays (`score.play`); `action` reads the last hidden layer and all scores.
 
     Attributes:
         units: Units of a token.
+        sums: Whether a token also reads how many cards of its kind and all higher ones there are, and the sizes of
+            the zones.
+        outlook: Whether it also reads what may become of the pile in one round (`look_ahead`), and the scores too.
         hidden: Units of each hidden layer.
     """
 
@@ -97,12 +111,18 @@ class Kinds(BaseModel):
 
     kind: Literal["kinds"] = "kinds"
     units: Units = 16
+    sums: bool = False
+    outlook: bool = False
     hidden: Annotated[tuple[Units, ...], Field(min_length=1, max_length=16, strict=False)]
 
     def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
         """The tensors it needs, all float32: shape by name."""
-        features = kind_columns(layout).shape[1]
+        features = kind_readings(layout, self.sums).shape[2]
         last = self.hidden[-1]
+        outlook = {}
+        if self.outlook:
+            size = outlook_size(layout["hand_size"].size)
+            outlook = {"kind.outlook.weight": (self.units, size), "score.outlook.weight": (self.units, size)}
         return (
             {"kind.weight": (self.units, features), "kind.bias": (NUM_KINDS, self.units)}
             | _hidden_shapes(self.hidden, NUM_KINDS * self.units + layout.size)
@@ -110,49 +130,82 @@ class Kinds(BaseModel):
             | {"score.hidden.weight": (self.units, last)}
             | _layer("score.play", self.units, MAX_COPIES)
             | _layer("action", last + NUM_KINDS * MAX_COPIES, num_actions)
+            | outlook
         )
 
     def find_fault(self, weights: Weights, num_actions: int) -> str:
         """Nothing: any finite weights will do."""
         return ""
 
-    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
+    def prepare(self, weights: Weights, rules: Rules) -> Weights:
+        """With `spread`: the shared weights of the tokens as one matrix, `(D, 13 * units)`."""
+        spread = kind_readings(observation_layout(rules), self.sums) @ weights["kind.weight"].T
+        return {**weights, "spread": spread.reshape(len(spread), -1)}
+
+    def logits(self, weights: Weights, rules: Rules, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, made under `rules`."""
         inputs = observations.astype(np.float32)
-        tokens = inputs @ self._spread(weights, layout)
+        tokens = inputs @ weights["spread"]
         tokens += weights["kind.bias"].ravel()
+        if self.outlook:
+            outlook = make_outlook(rules, observations).reshape(len(inputs) * NUM_KINDS, -1)
+            tokens += (outlook @ weights["kind.outlook.weight"].T).reshape(tokens.shape)
         np.maximum(tokens, 0, out=tokens)
         last = _run_hidden(weights, len(self.hidden), np.concatenate([tokens, inputs], axis=1))
         scores = _linear(weights, "score.kind", tokens.reshape(-1, self.units)).reshape(-1, NUM_KINDS, self.units)
         scores += (last @ weights["score.hidden.weight"].T)[:, None]
+        if self.outlook:
+            scores += (outlook @ weights["score.outlook.weight"].T).reshape(scores.shape)
         np.maximum(scores, 0, out=scores)
         plays = _linear(weights, "score.play", scores.reshape(-1, self.units)).reshape(len(inputs), -1)
         return _linear(weights, "action", np.concatenate([last, plays], axis=1))
 
-    def _spread(self, weights: Weights, layout: Layout) -> npt.NDArray[np.float32]:
-        """The shared weights of the tokens as one matrix, `(D, 13 * units)`: faster than to collect the columns."""
-        columns = kind_columns(layout)
-        spread = np.zeros((layout.size, NUM_KINDS, self.units), np.float32)
-        for kind in range(NUM_KINDS):
-            there = columns[kind] >= 0
-            spread[columns[kind][there], kind] = weights["kind.weight"].T[there]
-        return spread.reshape(layout.size, -1)
+
+def make_outlook(rules: Rules, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    """The outlook (`threeup_env.core.outlook`), float32 `(N, 13, G)`, of observations, int8 `(N, D)`, under `rules`."""
+    outlook = np.empty((len(observations), NUM_KINDS, outlook_size(rules.num_players)), np.float32)
+    look_ahead(observations, _packed(rules), np.zeros(1, ROOM), outlook)
+    return outlook
+
+
+_packed = lru_cache(maxsize=32)(pack_rules)
 
 
 @lru_cache(maxsize=32)
-def kind_columns(layout: Layout) -> npt.NDArray[np.int64]:
-    """Where an observation tells of each kind, int64 `(13, F)`: the same column of every kind means the same.
+def kind_readings(layout: Layout, sums: bool) -> npt.NDArray[np.float32]:
+    """What a token reads of an observation: 0 or 1, float32 `(D, 13, F)`, reading f of kind k being a sum of columns.
 
-    All slices whose last axis is the 13 kinds, or the ten numbers; a Clear has -1 for the latter.
+    A reading is the entry of the kind in a slice whose last axis is the 13 kinds, or the ten numbers, where a Clear
+    reads 0. With `sums` there are more: the entries of the kind and all higher ones together, the numbers below it
+    on the pile, and, the same for every kind, cards in each hand and in the draw pile, extras owed, and the 3DOWN
+    cards of each seat.
     """
-    columns = []
+    readings = []
     for part in layout:
-        if part.shape[-1] in (NUM_KINDS, NUM_NUMBERS) and part.name in _BY_KIND:
-            for start in range(part.start, part.stop, part.shape[-1]):
-                columns.append([start + kind if kind < part.shape[-1] else -1 for kind in range(NUM_KINDS)])
-    found = np.array(columns, np.int64).T
+        if part.shape[-1] not in (NUM_KINDS, NUM_NUMBERS) or part.name not in _BY_KIND:
+            continue
+        for start in range(part.start, part.stop, part.shape[-1]):
+            readings.append(_read(layout, start, lambda kind: (kind, kind + 1), part.shape[-1]))
+            if sums:
+                readings.append(_read(layout, start, lambda kind: (kind, NUM_KINDS), part.shape[-1]))
+            if sums and part.shape[-1] == NUM_NUMBERS:
+                readings.append(_read(layout, start, lambda kind: (0, kind), NUM_NUMBERS))
+    if sums:
+        for name, width in (("hand_size", 1), ("draw_pile", 1), ("extras", 1), ("down", layout["down"].shape[-1])):
+            for start in range(layout[name].start, layout[name].stop, width):
+                readings.append(_read(layout, start, lambda kind: (0, NUM_KINDS), width))
+    found = np.stack(readings, axis=2)
     found.flags.writeable = False
     return found
+
+
+def _read(layout: Layout, start: int, span: Callable[[int], tuple[int, int]], width: int) -> npt.NDArray[np.float32]:
+    """A reading, float32 `(D, 13)`: for each kind a span of the `width` columns from `start` on."""
+    reading = np.zeros((layout.size, NUM_KINDS), np.float32)
+    for kind in range(NUM_KINDS):
+        first, stop = span(kind)
+        reading[start + min(first, width) : start + min(stop, width), kind] = 1
+    return reading
 
 
 _BY_KIND: Final = ("hand", "removed", "up", "known", "pile", "top", "pending_kind", "give_kind", "want_kind")
@@ -227,8 +280,12 @@ class Table(BaseModel):
             return "tensor 'key' is not in rising order; allowed: each observation once, sorted by its key"
         return ""
 
-    def logits(self, weights: Weights, layout: Layout, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, laid out as `layout` says."""
+    def prepare(self, weights: Weights, rules: Rules) -> Weights:
+        """The weights as they are."""
+        return weights
+
+    def logits(self, weights: Weights, rules: Rules, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """Logits, float32 `(N, A)`, of observations, int8 `(N, D)`, made under `rules`."""
         keys = weights["key"].astype(np.float64) @ _HALVES
         sought = _table_keys(observations)
         places = np.minimum(np.searchsorted(keys, sought), self.rows - 1)

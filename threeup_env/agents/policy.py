@@ -265,10 +265,9 @@ class PolicyAgent:
         self.header = header
         self.rules = Rules.from_dict(header.rules)
         self.network = network
-        self._layout = observation_layout(self.rules)
         self.temperature = header.temperature if temperature is None else temperature
         self.name = name
-        self._weights = dict(weights)
+        self._weights = network.prepare(weights, self.rules)
         self._keys = hash_keys(seed, header.observation_size)
 
     def logits(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
@@ -276,7 +275,7 @@ class PolicyAgent:
         logits = np.empty((len(observations), self.header.num_actions), np.float32)
         for start in range(0, len(observations), _BLOCK):
             logits[start : start + _BLOCK] = self.network.logits(
-                self._weights, self._layout, observations[start : start + _BLOCK]
+                self._weights, self.rules, observations[start : start + _BLOCK]
             )
         return logits
 
