@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -11,9 +13,12 @@ from threeup_env import Game, Rules
 from threeup_env.actions import ACTIONS
 from threeup_env.agents import Agent, make_agent
 from threeup_env.agents.networks import make_outlook
-from threeup_env.cards import NUM_KINDS, NUM_NUMBERS
+from threeup_env.cards import KINDS, NUM_KINDS, NUM_NUMBERS
 from threeup_env.core.outlook import TOPS, outlook_size
+from threeup_env.observation import observation_layout
 from threeup_env.registration import rules_of
+
+Seen: TypeAlias = npt.NDArray[np.int8]
 
 
 def tops_of(outlook: npt.NDArray[np.float32], rules: Rules) -> npt.NDArray[np.float32]:
@@ -40,6 +45,87 @@ def test_rows_do_not_depend_on_each_other() -> None:
     together = make_outlook(rules, observations)
     for row in range(0, 100, 7):
         np.testing.assert_array_equal(make_outlook(rules, observations[row : row + 1])[0], together[row])
+
+
+RULES = Rules.standard(2)
+LAYOUT = observation_layout(RULES)
+
+
+def seen(hand: str = "", other: str = "", hidden: int = 0, face_up: str = "", down: int = 0, unseen: str = "") -> Seen:
+    """What a seat sees with an empty draw pile: its hand, what is known of the other seat's hand, how many cards are
+    not, the other's 3UP cards and number of 3DOWN cards. The cards of `unseen` are all that nobody has seen.
+    """
+    counts = {
+        name: np.bincount([KINDS.index(kind) for kind in cards.split()], minlength=NUM_KINDS)
+        for name, cards in (("hand", hand), ("known", other), ("up", face_up), ("unseen", unseen))
+    }
+    row = np.zeros(LAYOUT.size, np.int8)
+    LAYOUT["hand"].view(row)[:] = counts["hand"]
+    LAYOUT["known"].view(row)[:] = counts["hand"], counts["known"]
+    LAYOUT["up"].view(row)[1] = counts["up"]
+    LAYOUT["removed"].view(row)[:] = RULES.copies - sum(counts.values())
+    LAYOUT["hand_size"].view(row)[:] = counts["hand"].sum(), counts["known"].sum() + hidden
+    LAYOUT["down"].view(row)[1, :down] = 1
+    return row
+
+
+def chances(observation: Seen, kind: str) -> dict[str, Any]:
+    """The outlook of a kind, by name: the other takes the pile, goes out; tops; stuck after all copies, after one."""
+    numbers = make_outlook(RULES, observation[None])[0, KINDS.index(kind)]
+    return {"takes": numbers[0], "leaves": numbers[1], "tops": numbers[2:13], "all": numbers[13], "one": numbers[14]}
+
+
+def test_known_cards_are_certain() -> None:
+    outlook = chances(seen(hand="5 6", other="4 8", down=1), "5")
+    assert (outlook["takes"], outlook["leaves"]) == (0, 0)
+    assert outlook["tops"].tolist() == np.eye(TOPS)[8].tolist()
+    assert (outlook["all"], outlook["one"]) == (1, 1), "a 6 cannot be laid on an 8 (3.2)"
+    outlook = chances(seen(hand="9 6", other="4 8", down=1), "9")
+    assert outlook["takes"] == 1
+    assert outlook["tops"].tolist() == np.eye(TOPS)[0].tolist()
+    assert (outlook["all"], outlook["one"]) == (0, 0)
+
+
+def test_copies_that_are_kept_can_be_laid_next() -> None:
+    outlook = chances(seen(hand="5 9 9", other="9 3", down=1), "9")
+    assert outlook["tops"].tolist() == np.eye(TOPS)[9].tolist()
+    assert (outlook["all"], outlook["one"]) == (1, 0)
+
+
+def test_hidden_cards_are_drawn_from_those_not_seen() -> None:
+    outlook = chances(seen(hand="5", other="1", hidden=2, down=1, unseen="2 3 4 7 C"), "5")
+    # Of five cards two lie in the hand; a 7 is laid before a Clear.
+    assert outlook["takes"] == pytest.approx(3 / 10)
+    assert outlook["tops"][7] == pytest.approx(4 / 10)
+    assert outlook["tops"][0] == pytest.approx(6 / 10)
+
+
+@pytest.mark.parametrize(
+    ("observation", "takes", "leaves"),
+    [
+        (seen(other="7"), 0, 1),
+        (seen(other="7 7"), 0, 1),
+        (seen(other="7 8"), 0, 0),
+        (seen(other="4"), 1, 0),
+        (seen(hidden=1, unseen="2 6 7 C"), 1 / 4, 3 / 4),
+        (seen(hidden=1, face_up="9", unseen="2 6 7 C"), 1 / 4, 0),
+        (seen(face_up="9 9", unseen="2"), 0, 1),
+        (seen(face_up="3 9", unseen="2"), 0, 0),
+        (seen(face_up="9", down=1, unseen="2"), 0, 0),
+        (seen(down=1, unseen="2 6 7 C"), 1 / 4, 3 / 4),
+        (seen(down=2, unseen="2 6 7 C"), 1 / 4, 0),
+    ],
+)
+def test_the_last_cards_of_a_zone(observation: Seen, takes: float, leaves: float) -> None:
+    """3.1: from the hand, then from 3UP, then a card turned over; 6.1: who has none left goes out."""
+    outlook = chances(observation, "5")
+    assert (outlook["takes"], outlook["leaves"]) == pytest.approx((takes, leaves))
+
+
+def test_the_extra_of_a_clear_is_laid_on_an_empty_pile() -> None:
+    outlook = chances(seen(other="2 C+1", down=1), "5")
+    assert outlook["takes"] == 0
+    assert outlook["tops"].tolist() == np.eye(TOPS)[2].tolist()
 
 
 def endings(rules: Rules, count: int) -> list[Game]:

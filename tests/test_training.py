@@ -371,6 +371,10 @@ def test_overrides_change_single_keys(tmp_path: Path) -> None:
         ({"opponents": {"gredy": 1}}, "opponents: agent 'gredy' is unknown; allowed: .*'greedy'"),
         ({"evaluation": {"opponents": ["gredy"]}}, "evaluation: agent 'gredy' is unknown"),
         ({"batch_size": 10_000}, "batch_size: 10000 is more than a rollout holds; .*512"),
+        (
+            {"steps": 0, "batch_size": 10_000, "lessons": {"positions": 1, "size": 600}},
+            r"batch_size: 10000 is more than a lesson holds; allowed: at most lessons\.size = 600",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:

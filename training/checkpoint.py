@@ -14,7 +14,7 @@ from typing import Any, Final
 from threeup_env.errors import InvalidConfigError
 from threeup_env.files import replacing
 
-FORMAT: Final = "threeup-checkpoint/1"
+FORMAT: Final = "threeup-checkpoint/2"
 
 
 def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:

@@ -66,7 +66,7 @@ class NetworkSettings(_Settings):
     units: Units = 16
     """Units of a token (`kinds`)."""
     sums: bool = False
-    """Whether a token also reads sums over higher kinds and the sizes of the zones (`kinds`)."""
+    """Whether a token also reads sums over kinds, sizes of zones and extras owed (`kinds`)."""
     outlook: bool = False
     """Whether it also reads what may become of the pile in a round, by `threeup_env.core.outlook` (`kinds`)."""
     hidden: Annotated[tuple[Units, ...], Field(strict=False, max_length=16)] = (256, 256)
@@ -217,10 +217,15 @@ class Config(_Settings):
                 check_size(ENV_RULES[self.env])
             except GameTooLargeError as error:
                 raise InvalidConfigError(f"evaluation.exploitability: {error}") from None
-        if self.batch_size > self.games * self.rollout:
+        if self.steps and self.batch_size > self.rollout_steps:
             raise InvalidConfigError(
                 f"batch_size: {self.batch_size} is more than a rollout holds; allowed: at most games * rollout = "
-                f"{self.games * self.rollout}"
+                f"{self.rollout_steps}"
+            )
+        if self.num_lessons and self.batch_size > self.lessons.size:
+            raise InvalidConfigError(
+                f"batch_size: {self.batch_size} is more than a lesson holds; allowed: at most lessons.size = "
+                f"{self.lessons.size}"
             )
         return self
 

@@ -35,7 +35,7 @@ MOST_ACTIONS: Final = 32
 UNIT: Final = 0.05
 """Reward that a logit of 1 stands for: about the spread of the values in a position."""
 MEAN_WEIGHT: Final = 0.05
-"""Weight of the loss of what the whole position is worth, which teaches the hidden layers how a game stands."""
+"""Weight of the loss of the mean value of a position's actions, which teaches the hidden layers how a game stands."""
 
 
 class Lessons:
@@ -96,8 +96,9 @@ def study(
 ) -> dict[str, float]:
     """Go through the positions in shuffled batches.
 
-    The loss is the squared distance between logits and values, each less its mean over the position's actions, and
-    that between what the policy's `lesson_net` says and this mean.
+    The loss is the squared distance between logits and values, each less its mean over the position's actions, and,
+    times MEAN_WEIGHT, that between what the policy's `lesson_value_net` says and the mean of the values; all in units
+    of UNIT. To fit the two apart is a dueling network (Wang et al., 2016).
 
     Args:
         policy: The networks; that of the value is left alone.
@@ -147,10 +148,10 @@ def study(
 def _forward(
     policy: ActorCritic, observations: torch.Tensor, precision: Precision
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The policy's logits, float32 `(N, A)`, and what its `lesson_net` says, float32 `(N,)`, of observations."""
+    """The policy's logits, float32 `(N, A)`, and the mean value of the actions, float32 `(N,)`, in units of UNIT."""
     with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
         features = policy.pi_features_extractor(observations.float())
-        logits, means = policy.action_net(features), policy.lesson_net(features)
+        logits, means = policy.action_net(features), policy.lesson_value_net(features)
     return logits.float(), means.float().flatten()
 
 

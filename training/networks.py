@@ -136,11 +136,11 @@ class ActorCritic(MaskableActorCriticPolicy):
         arguments: As for MaskableActorCriticPolicy.
         critic_units: Units of the critic's hidden layer where it sees all hands, else 0.
         hidden_cards: Size of what it is shown then.
-        has_lessons: Whether there is a `lesson_net`, which says on top of the policy's features what a position is
-            worth, in lessons alone (`training.lessons`).
+        has_lessons: Whether there is a `lesson_value_net`, which says on top of the policy's features what the actions
+            of a position are worth on average, in lessons alone (`training.lessons`).
     """
 
-    lesson_net: nn.Linear
+    lesson_value_net: nn.Linear
 
     def __init__(
         self, *arguments: Any, critic_units: int = 0, hidden_cards: int = 0, has_lessons: bool = False, **named: Any
@@ -156,7 +156,7 @@ class ActorCritic(MaskableActorCriticPolicy):
                 self.features_dim, self.hidden_cards, self.critic_units
             )
         if self.has_lessons:
-            self.lesson_net = nn.Linear(self.features_dim, 1)
+            self.lesson_value_net = nn.Linear(self.features_dim, 1)
         if self.critic_units or self.has_lessons:
             make_optimizer: Any = self.optimizer_class
             self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)

@@ -33,8 +33,8 @@ PANELS: Final[Mapping[str, str]] = {
     "mean_reward": "mean reward of a game",
     "steps_per_second": "steps a second",
     "decisions_per_game": "game length, learner's decisions",
-    "explained": "lessons: variance of action values explained",
-    "explained_mean": "lessons: variance of position values explained",
+    "explained": "lessons: variance of values explained",
+    "explained_mean": "lessons: variance of mean values explained",
 }
 """Columns of the metrics that have a panel of their own, and its title."""
 
@@ -149,6 +149,7 @@ def make_card(config: Mapping[str, Any], rows: Sequence[Row], result: Mapping[st
     env = config["env"]
     lessons = sum("explained" in row for row in rows)
     method = " and ".join(["lessons from search"] * (lessons > 0) + ["MaskablePPO"] * (lessons < len(rows)))
+    learnt_from = ["positions"] * (lessons > 0) + ["decisions of the learner"] * (lessons < len(rows))
     data = ModelCardData(
         model_name=f"{method[0].upper()}{method[1:]} for {env}",
         library_name="threeup-env",
@@ -171,7 +172,7 @@ def make_card(config: Mapping[str, Any], rows: Sequence[Row], result: Mapping[st
         [
             f"# {method[0].upper()}{method[1:]} for `{env}`",
             f"A policy for the card game 3UP 3DOWN, trained with `threeup_env` on the environment `{env}`: "
-            f"{result['steps']:,} decisions of the learner in {result['seconds']:,.0f} seconds.",
+            f"{result['steps']:,} {' and '.join(learnt_from)} in {result['seconds']:,.0f} seconds.",
             "## What it wins",
             _results(result["evaluations"]),
             f"![Curves of the run]({CURVES})",

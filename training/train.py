@@ -168,15 +168,15 @@ def make_run(config: Config) -> Run:
 
 def take_lesson(run: Run) -> dict[str, Any]:
     """Fit the policy to the next positions; what to log of it."""
-    assert run.lessons is not None
-    learning_rate = run.config.lessons.learning_rate(run.rollouts / run.config.num_lessons)
-    run.lessons.draw()
     config = run.config
+    assert run.lessons is not None
+    learning_rate = config.lessons.learning_rate(run.rollouts / config.num_lessons)
+    run.lessons.draw()
     figures = study(
         run.ppo.policy, run.lessons, config.batch_size, config.lessons.epochs, learning_rate, config.precision
     )
     run.rollouts += 1
-    if run.rollouts == run.config.num_lessons:
+    if run.rollouts == config.num_lessons:
         run.league.add_snapshot(run.ppo.policy, run.rollouts, run.env.batch)
     return {"learning_rate": learning_rate, **figures}
 

@@ -101,8 +101,8 @@ class Kinds(BaseModel):
 
     Attributes:
         units: Units of a token.
-        sums: Whether a token also reads how many cards of its kind and all higher ones there are, and the sizes of
-            the zones.
+        sums: Whether a token also reads how many cards of its kind and all higher ones there are, of pile and top
+            those below it, and, the same for all kinds, sizes of zones and extras owed.
         outlook: Whether it also reads what may become of the pile in one round (`look_ahead`), and the scores too.
         hidden: Units of each hidden layer.
     """
@@ -176,9 +176,9 @@ def kind_readings(layout: Layout, sums: bool) -> npt.NDArray[np.float32]:
     """What a token reads of an observation: 0 or 1, float32 `(D, 13, F)`, reading f of kind k being a sum of columns.
 
     A reading is the entry of the kind in a slice whose last axis is the 13 kinds, or the ten numbers, where a Clear
-    reads 0. With `sums` there are more: the entries of the kind and all higher ones together, the numbers below it
-    on the pile, and, the same for every kind, cards in each hand and in the draw pile, extras owed, and the 3DOWN
-    cards of each seat.
+    reads 0. With `sums` there are more: the entries of the kind and all higher ones together, of pile and top those
+    below it, and, the same for every kind, cards in each hand and in the draw pile, extras owed, and the 3DOWN cards
+    of each seat.
     """
     readings = []
     for part in layout:
@@ -200,7 +200,7 @@ def kind_readings(layout: Layout, sums: bool) -> npt.NDArray[np.float32]:
 
 
 def _read(layout: Layout, start: int, span: Callable[[int], tuple[int, int]], width: int) -> npt.NDArray[np.float32]:
-    """A reading, float32 `(D, 13)`: for each kind a span of the `width` columns from `start` on."""
+    """A reading, float32 `(D, 13)`: for each kind a span of the `width` columns from `start` on, cut to them."""
     reading = np.zeros((layout.size, NUM_KINDS), np.float32)
     for kind in range(NUM_KINDS):
         first, stop = span(kind)

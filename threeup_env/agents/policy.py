@@ -1,4 +1,4 @@
-"""Policy files, and the agent that plays them; needs NumPy only, no torch.
+"""Policy files, and the agent that plays them; needs no torch.
 
 A policy file is a safetensors file: tensors and text, nothing that could run. Its metadata holds one entry,
 `threeup`, a JSON object, the **header**:

@@ -1,9 +1,14 @@
 """The outlook: what may become of the pile in one round, for each kind that a seat could lay, by what it knows.
 
 Nothing is played here and no rule decided. It is an estimate that networks are given to read, as it takes them long
-to learn: in turn order every other player answers the top of the pile with their lowest playable number, else with a
-Clear, else takes the pile. A hand holds the cards known to lie in it (10.2); the others are drawn from those that the
-seat has not seen. What the players do is taken to be independent, and threes do not clear the pile.
+to learn: once round the table every other player answers the top of the pile with their lowest playable number, else
+with a Clear, else takes the pile. A hand holds the cards known to lie in it (10.2); the others are drawn from those
+that the seat has not seen.
+
+What it leaves out: what the players hold is taken to be independent; threes do not clear the pile (4.1); equal Clears
+are laid together; a C+1 or C+2 laid by the seat counts as a C; nobody draws; going out ends nothing. It goes round
+clockwise whatever the direction of play (8.3), has a player who is out (6.2) turn over a card, and counts 3DOWN cards
+that the seat has seen (3.3) as not seen.
 """
 
 from __future__ import annotations
@@ -22,13 +27,13 @@ ROOM = np.dtype(
     [
         ("copies", np.int64, (NUM_KINDS,)),  # cards of each kind in the deck
         ("unseen", np.int64, (NUM_KINDS,)),  # those that the seat has not seen
-        ("drawn", np.int64),  # cards of a hand that are not known, of which `lacks` tells
+        ("drawn", np.int64),  # unknown cards of the hand for which `lacks` was computed; -1 for none
         ("lacks", np.float32, (MAX_DECK + 1,)),  # chance that none of so many cards not seen is among them
         ("after", np.float32, (MAX_SEATS, TOPS, TOPS)),  # chance of each top after a player's answer to a top
         ("takes", np.float32, (MAX_SEATS, TOPS)),  # chance that a player takes the pile
         ("leaves", np.float32, (MAX_SEATS, TOPS)),  # chance that a player goes out
-        ("now", np.float32, (TOPS,)),
-        ("then", np.float32, (TOPS,)),
+        ("now", np.float32, (TOPS,)),  # chance of each top before the next player's answer
+        ("then", np.float32, (TOPS,)),  # and after it
     ],
     align=True,
 )
@@ -183,9 +188,10 @@ def _walk(row, rules, room, top, outlook):
 def look_ahead(observations, switches, room, outlook):
     """Write the outlook of each observation.
 
-    The numbers of a kind: for each other player, in playing order clockwise, the chances that they take the pile and
-    that they go out; the chances of an empty pile and of each number on top when the turn comes back; and the chances
-    that the seat then can lay nothing, having laid all its copies of the kind, and having laid one.
+    The numbers of a kind, as if the seat laid it, whether it holds one or not: for each other player, clockwise, the
+    chances that they take the pile and that they go out; the chances of an empty pile and of each number on top when
+    the turn comes back; and the chances that of the cards the seat holds now it then can lay none, having laid all its
+    copies of the kind, and having laid one; these two are 0 where no card is left.
 
     Args:
         observations: int8 `(N, D)`.
@@ -206,7 +212,6 @@ def look_ahead(observations, switches, room, outlook):
             _answer(row, rules, work, other, total)
         for kind in range(NUM_KINDS):
             numbers = outlook[i, kind]
-            own = 0
             if kind <= CLEAR:
                 own = _walk(row, rules, work, kind + 1 if kind < CLEAR else 0, numbers)
             else:
