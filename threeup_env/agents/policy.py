@@ -44,8 +44,8 @@ from .networks import NETWORKS, Network, Weights
 FORMAT: Final = "threeup-policy/1"
 METADATA_KEY: Final = "threeup"
 SUFFIX: Final = ".safetensors"
-_BLOCK: Final = 1024
-"""Rows that go through a network at once: its activations then stay in the cache of one core."""
+_BLOCK: Final = 512
+"""Rows that go through a network at once: its activations stay in the cache of one core, and their memory with us."""
 
 Path = str | os.PathLike[str]
 
@@ -326,6 +326,15 @@ class PolicyAgent:
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         """The actions for observations, int8 `(N, D)`, and masks, int8 `(N, A)`, as int64 `(N,)`."""
+        actions = np.empty(len(observations), np.int64)
+        for start in range(0, len(observations), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            actions[rows] = self._draw_actions(observations[rows], action_masks[rows])
+        return actions
+
+    def _draw_actions(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.int64]:
         sums = np.cumsum(self._chances(observations, action_masks, self.temperature), axis=1, dtype=np.float64)
         # Drawn from (0, 1], the threshold is never met before the first action with a chance, always by the last.
         thresholds = (1.0 - self._draws(observations)) * sums[:, -1]

@@ -124,7 +124,7 @@ def _answer(row, rules, room, other, total):
                 after[kind + 1] += lays
             elif kind == CLEAR or top == 0:
                 after[0] += lays
-            else:  # the extra is laid on an empty pile (5.1)
+            elif lays > 0:  # the extra is laid on an empty pile (5.1)
                 for following in range(TOPS):
                     after[following] += lays * room.after[other, 0, following]
             if is_last and (cards == 1 or (not flips and row[zone + kind] == cards)):
@@ -210,6 +210,7 @@ def look_ahead(observations, switches, room, outlook):
         work.drawn = -1
         for other in range(1, rules.num_players):
             _answer(row, rules, work, other, total)
+        anyway = _highest_left(row, rules, -1, 0)
         for kind in range(NUM_KINDS):
             numbers = outlook[i, kind]
             if kind <= CLEAR:
@@ -219,7 +220,9 @@ def look_ahead(observations, switches, room, outlook):
                 numbers[:own] = outlook[i, CLEAR, :own]
             tops = numbers[own - TOPS : own]
             for one in range(2):
-                highest = _highest_left(row, rules, kind, 1 if one else MAX_COPIES)
+                highest = anyway
+                if kind == anyway:
+                    highest = _highest_left(row, rules, kind, 1 if one else MAX_COPIES)
                 stuck = np.float32(0)
                 if highest >= 0:
                     for top in range(highest + 2, TOPS):
