@@ -149,9 +149,10 @@ def make_card(config: Mapping[str, Any], rows: Sequence[Row], result: Mapping[st
     env = config["env"]
     lessons = sum("explained" in row for row in rows)
     method = " and ".join(["lessons from search"] * (lessons > 0) + ["MaskablePPO"] * (lessons < len(rows)))
-    learnt_from = ["positions"] * (lessons > 0) + ["decisions of the learner"] * (lessons < len(rows))
+    title = method[0].upper() + method[1:]
+    learnt_from = " and ".join(["positions"] * (lessons > 0) + ["decisions of the learner"] * (lessons < len(rows)))
     data = ModelCardData(
-        model_name=f"{method[0].upper()}{method[1:]} for {env}",
+        model_name=f"{title} for {env}",
         library_name="threeup-env",
         pipeline_tag="reinforcement-learning",
         tags=["reinforcement-learning", "self-play", "card-game", "threeup-env", env],
@@ -170,9 +171,9 @@ def make_card(config: Mapping[str, Any], rows: Sequence[Row], result: Mapping[st
     )
     body = "\n\n".join(
         [
-            f"# {method[0].upper()}{method[1:]} for `{env}`",
+            f"# {title} for `{env}`",
             f"A policy for the card game 3UP 3DOWN, trained with `threeup_env` on the environment `{env}`: "
-            f"{result['steps']:,} {' and '.join(learnt_from)} in {result['seconds']:,.0f} seconds.",
+            f"{result['steps']:,} {learnt_from} in {result['seconds']:,.0f} seconds.",
             "## What it wins",
             _results(result["evaluations"]),
             f"![Curves of the run]({CURVES})",

@@ -6,7 +6,7 @@ A kind says which tensors it needs, by name and shape, and how to run them. To a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, Protocol, Self
 
@@ -180,31 +180,34 @@ def kind_readings(layout: Layout, sums: bool) -> npt.NDArray[np.float32]:
     below it, and, the same for every kind, cards in each hand and in the draw pile, extras owed, and the 3DOWN cards
     of each seat.
     """
+    kinds = np.arange(NUM_KINDS)
     readings = []
     for part in layout:
-        if part.shape[-1] not in (NUM_KINDS, NUM_NUMBERS) or part.name not in _BY_KIND:
+        width = part.shape[-1]
+        if width not in (NUM_KINDS, NUM_NUMBERS) or part.name not in _BY_KIND:
             continue
-        for start in range(part.start, part.stop, part.shape[-1]):
-            readings.append(_read(layout, start, lambda kind: (kind, kind + 1), part.shape[-1]))
-            if sums:
-                readings.append(_read(layout, start, lambda kind: (kind, NUM_KINDS), part.shape[-1]))
-            if sums and part.shape[-1] == NUM_NUMBERS:
-                readings.append(_read(layout, start, lambda kind: (0, kind), NUM_NUMBERS))
+        columns = np.arange(width)[:, None]
+        patterns = [columns == kinds]
+        if sums:
+            patterns.append(columns >= kinds)
+        if sums and width == NUM_NUMBERS:
+            patterns.append(columns < kinds)
+        for start in range(part.start, part.stop, width):
+            readings += [_read(layout, start, pattern) for pattern in patterns]
     if sums:
         for name, width in (("hand_size", 1), ("draw_pile", 1), ("extras", 1), ("down", layout["down"].shape[-1])):
-            for start in range(layout[name].start, layout[name].stop, width):
-                readings.append(_read(layout, start, lambda kind: (0, NUM_KINDS), width))
+            part = layout[name]
+            everything = np.ones((width, NUM_KINDS), np.bool_)
+            readings += [_read(layout, start, everything) for start in range(part.start, part.stop, width)]
     found = np.stack(readings, axis=2)
     found.flags.writeable = False
     return found
 
 
-def _read(layout: Layout, start: int, span: Callable[[int], tuple[int, int]], width: int) -> npt.NDArray[np.float32]:
-    """A reading, float32 `(D, 13)`: for each kind a span of the `width` columns from `start` on, cut to them."""
+def _read(layout: Layout, start: int, pattern: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    """A reading, float32 `(D, 13)`: which of the columns from `start` on each kind reads, bool `(width, 13)`."""
     reading = np.zeros((layout.size, NUM_KINDS), np.float32)
-    for kind in range(NUM_KINDS):
-        first, stop = span(kind)
-        reading[start + min(first, width) : start + min(stop, width), kind] = 1
+    reading[start : start + len(pattern)] = pattern
     return reading
 
 

@@ -267,7 +267,7 @@ class PolicyAgent:
         self.network = network
         self.temperature = header.temperature if temperature is None else temperature
         self.name = name
-        self._weights = network.prepare(weights, self.rules)
+        self._weights = network.prepare(dict(weights), self.rules)
         self._keys = hash_keys(seed, header.observation_size)
 
     def logits(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:

@@ -63,7 +63,7 @@ def collect_positions(
         early: The share of positions with a draw pile, of CHANCES.
         follow: The share of positions after which the learner does what was worth most, of CHANCES, not as `greedy`.
         observations: int8 `(M, D)`, written.
-        actions: The actions of each position, int64 `(M, K)`, written up to their number.
+        actions: The actions of each position, whole numbers `(M, K)`, written up to their number.
         values: What they are worth, float32 `(M, K)`, likewise.
         counts: How many they are, int64 `(M,)`, written.
     """

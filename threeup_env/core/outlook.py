@@ -145,13 +145,11 @@ def _highest_left(row, rules, kind, copies):
     size = _count(row, hand, hand + NUM_KINDS)
     zone = hand if size > 0 else up
     highest = -1
-    left = 0
     for other in range(NUM_KINDS):
         cards = row[zone + other] - (copies if other == kind else 0)
         if cards > 0:
-            left += cards
             highest = other
-    if left == 0 and size > 0 and row[rules.spans[Part.DRAW_PILE.value, 0]] == 0:
+    if highest < 0 and size > 0 and row[rules.spans[Part.DRAW_PILE.value, 0]] == 0:
         for other in range(NUM_KINDS):
             if row[up + other] > 0:
                 highest = other
@@ -159,8 +157,8 @@ def _highest_left(row, rules, kind, copies):
 
 
 @compiled
-def _walk(row, rules, room, top, outlook):
-    """Go once round the table from a top: what each player does, and what the seat finds."""
+def _walk(rules, room, top, outlook):
+    """Go once round the table from a top: what each player does, and what the seat finds; how many numbers that is."""
     room.now[:] = 0
     room.now[top] = 1
     at = 0
@@ -214,7 +212,7 @@ def look_ahead(observations, switches, room, outlook):
         for kind in range(NUM_KINDS):
             numbers = outlook[i, kind]
             if kind <= CLEAR:
-                own = _walk(row, rules, work, kind + 1 if kind < CLEAR else 0, numbers)
+                own = _walk(rules, work, kind + 1 if kind < CLEAR else 0, numbers)
             else:
                 own = len(numbers) - 2
                 numbers[:own] = outlook[i, CLEAR, :own]
