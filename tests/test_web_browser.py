@@ -208,6 +208,37 @@ def test_options_are_played_by_clicks(open_page: Open, address: str) -> None:
     assert page.locator("#result tbody tr").count() == 3
 
 
+def test_the_last_choice_counts_whichever_answer_comes_last(open_page: Open, address: str) -> None:
+    page = open_page(address)
+    page.wait_for_selector("#players select")
+    held: list[Any] = []
+    page.route("**/api/fitting?env=ThreeUp%2FHouse-2p-v0", lambda route: held.append(route))
+    page.select_option("#family", "House")
+    page.select_option("#count", "3")
+    until(page, "document.querySelectorAll('#players select').length === 2")
+    with page.expect_response("**/api/fitting?env=ThreeUp%2FHouse-2p-v0"):
+        (held_back,) = held
+        held_back.continue_()
+    page.wait_for_timeout(100)
+    assert page.locator("#players select").count() == 2
+
+
+def test_cards_are_dealt_to_those_chosen_last(open_page: Open, address: str) -> None:
+    """Also if the form is sent before the server has said who can play."""
+    page = open_page(address)
+    page.wait_for_selector("#players select")
+    held: list[Any] = []
+    page.route("**/api/fitting?env=ThreeUp%2F4p-v0", lambda route: held.append(route))
+    page.select_option("#count", "4")
+    page.click("#setup button[type=submit]")
+    page.wait_for_timeout(100)
+    assert page.locator("#game").is_hidden()
+    (held_back,) = held
+    held_back.continue_()
+    wait_for_turn(page)
+    assert page.locator("#board .seat").count() == 4
+
+
 def test_a_whole_game_is_played_by_keys(open_page: Open, address: str) -> None:
     """From the form to the end no mouse is touched."""
     page = open_page(address)

@@ -15,11 +15,12 @@ class Setup {
     this.envs = options.envs.map(({ id, num_players }) => ({ id, num_players, family: id.replace(/^.*\/|-?\dp-.*$/g, "") }));
     const families = [...new Set(this.envs.map((env) => env.family))];
     byId("family").replaceChildren(...families.map((family) => h("option", { value: family }, family || "Standard")));
-    for (const id of ["family", "count", "own"]) byId(id).addEventListener("change", () => this.update());
+    for (const id of ["family", "count", "own"]) byId(id).addEventListener("change", () => (this.updated = this.update()));
     byId("setup").addEventListener("submit", (event) => {
       event.preventDefault();
       this.open();
     });
+    this.updated = this.update();
     byId("setup").hidden = false;
   }
 
@@ -31,9 +32,11 @@ class Setup {
   async update() {
     const sizes = this.envs.filter((env) => env.family === byId("family").value).map((env) => env.num_players);
     choices(byId("count"), sizes);
-    const seats = Array.from({ length: this.env.num_players }, (_, seat) => seat);
+    const env = this.env;
+    const seats = Array.from({ length: env.num_players }, (_, seat) => seat);
     choices(byId("own"), seats);
-    const { players } = await request(`/api/fitting?env=${encodeURIComponent(this.env.id)}`);
+    const { players } = await request(`/api/fitting?env=${encodeURIComponent(env.id)}`);
+    if (env !== this.env) return; // chosen anew while the server thought: the later answer counts, whichever comes last
     const before = new Map([...byId("players").querySelectorAll("select")].map((select) => [select.name, select.value]));
     const own = Number(byId("own").value);
     const fields = seats.filter((seat) => seat !== own).map((seat) => {
@@ -51,6 +54,7 @@ class Setup {
     button.disabled = true;
     button.textContent = "Dealing …";
     try {
+      await this.updated;
       const own = Number(byId("own").value);
       const players = Array(this.env.num_players).fill(PERSON);
       for (const select of byId("players").querySelectorAll("select")) players[Number(select.name)] = select.value;
@@ -343,7 +347,7 @@ async function open() {
     }
   }
   const setup = new Setup(await request("/api/options"));
-  await setup.update();
+  await setup.updated;
 }
 
 function onKey(event) {
