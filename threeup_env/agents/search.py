@@ -28,7 +28,6 @@ import numpy.typing as npt
 
 from ..actions import ACTIONS, NUM_ACTIONS
 from ..core import search as core
-from ..core.jit import use_threads
 from ..core.learner import show_games
 from ..core.state import STATE, pack_rules
 from ..errors import IllegalActionError, InvalidConfigError, UnknownAgentError
@@ -245,11 +244,16 @@ class SearchAgent:
         nodes = NUM_ACTIONS + 1 + -(-self._simulations // parts)
         tables, arms, trees = self._make_room(chunks, nodes)
         given = (states, self._switches, self._setting, seeds, priors)
+
+        def search_chunk(chunk: int) -> None:
+            start, stop = (len(visits) * end // chunks for end in (chunk, chunk + 1))
+            core.search_games(start, stop, *given, tables[chunk], arms[chunk], trees[chunk], visits, totals)
+
         if chunks == 1:
-            core.search_games(0, len(visits), *given, tables[0], arms[0], trees[0], visits, totals)
+            search_chunk(0)
         else:
-            with use_threads(chunks):
-                core.search_games_in_threads(chunks, *given, tables, arms, trees, visits, totals)
+            with ThreadPoolExecutor(chunks) as pool:
+                list(pool.map(search_chunk, range(chunks)))
         return visits.reshape(-1, parts, NUM_ACTIONS).sum(axis=1), totals.reshape(-1, parts, NUM_ACTIONS).sum(axis=1)
 
     def _make_room(

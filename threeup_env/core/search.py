@@ -18,13 +18,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import prange
 
 from ..actions import NUM_ACTIONS
 from .belief import forget, imagine
 from .choose import choose_greedy
 from .ending import reward
-from .jit import called, compiled, count_bits, lowest_bit, threaded
+from .jit import called, compiled, count_bits, lowest_bit
 from .legal import choose_random, is_legal
 from .random import below
 from .state import LEGAL_BITS, OVER
@@ -367,6 +366,8 @@ def report_tree(tree, row, visits, totals):
 def search_games(start, stop, states, switches, settings, seeds, priors, tables, arms, tree, visits, totals):
     """Search in many games: the tasks start..stop-1. Task `t` is part `t % parts` of the search in game `t // parts`.
 
+    Python threads may do other tasks at the same time, each with room of its own.
+
     Args:
         start: The first task.
         stop: The task after the last.
@@ -394,25 +395,3 @@ def search_games(start, stop, states, switches, settings, seeds, priors, tables,
             size = plant(tree, tables, priors[game])
             grow(tree, size, tables, switches, settings, seeds[game], part, part + simulations * parts, parts)
             report_tree(tree, task, visits, totals)
-
-
-@threaded
-def search_games_in_threads(chunks, states, switches, settings, seeds, priors, tables, arms, trees, visits, totals):
-    """`search_games` for all tasks in as many chunks, each by a thread; a row of the room for each."""
-    tasks = len(states) * settings[0].parts
-    for chunk in prange(chunks):
-        start, stop = chunk * tasks // chunks, (chunk + 1) * tasks // chunks
-        search_games(
-            start,
-            stop,
-            states,
-            switches,
-            settings,
-            seeds,
-            priors,
-            tables[chunk],
-            arms[chunk],
-            trees[chunk],
-            visits,
-            totals,
-        )
