@@ -204,7 +204,7 @@ def types(folder: Path, dist: Dist) -> str:
     return ""
 
 
-PARTS: dict[str, Callable[[Path, Dist], str]] = {"lowest": lowest, **dict.fromkeys(PYTHONS, smoke), "types": types}
+PARTS: dict[str, Callable[[Path, Dist], str]] = {"lowest": lowest, "types": types, **dict.fromkeys(PYTHONS, smoke)}
 """The longest first."""
 
 

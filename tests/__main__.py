@@ -33,4 +33,8 @@ def share_out(arguments: Sequence[str], cores: int | None) -> list[str]:
 
 
 if __name__ == "__main__":
-    run_module("pytest", share_out(sys.argv[1:], os.cpu_count()), TEST)
+    arguments = share_out(sys.argv[1:], os.cpu_count())
+    if arguments != sys.argv[1:]:
+        # The workers keep all cores busy: further threads of NumPy and torch would only wait for one another.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+    run_module("pytest", arguments, TEST)
