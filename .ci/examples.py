@@ -93,7 +93,7 @@ def check(name: str, limit: float) -> Report:
         print(f"{name}: building its environment", flush=True)
         venv.create(folder, with_pip=True)
         python = Path(folder) / "bin" / "python"
-        pip: list[str | Path] = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+        pip: list[str | Path] = [python, "-m", "pip", "install", "-qq", "--no-compile", "--disable-pip-version-check"]
         status, output = run([*pip, "-e", ".", "-r", REQUIREMENTS / f"{name}.txt", *PYTEST], deadline)
         no_deps = REQUIREMENTS / f"{name}.no-deps.txt"
         if status == 0 and no_deps.exists():

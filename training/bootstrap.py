@@ -161,10 +161,10 @@ def pip_install(python: Path, *requirements: str) -> None:
     Raises:
         BootstrapError: pip failed; the message says so if no package index was reached.
     """
-    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--constraint", "constraints.txt"]
-    process = subprocess.Popen(
-        [*command, *requirements], cwd=ROOT, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace"
-    )
+    # What is imported is compiled then: most of what is installed never is.
+    pip = [str(python), "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
+    command = [*pip, "--constraint", "constraints.txt", *requirements]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace")
     assert process.stderr is not None  # PIPE above
     no_network = False
     for line in process.stderr:
