@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -208,17 +209,27 @@ def test_options_are_played_by_clicks(open_page: Open, address: str) -> None:
     assert page.locator("#result tbody tr").count() == 3
 
 
+def hold_back(page: Page, env_id: str) -> Callable[[], None]:
+    """Keep back the one question who can play in an environment; the function returned lets it go to the server."""
+    held: list[Any] = []
+    page.route(f"**/api/fitting?env={quote(env_id, safe='')}", lambda route: held.append(route))
+
+    def let_go() -> None:
+        (route,) = held
+        route.continue_()
+
+    return let_go
+
+
 def test_the_last_choice_counts_whichever_answer_comes_last(open_page: Open, address: str) -> None:
     page = open_page(address)
     page.wait_for_selector("#players select")
-    held: list[Any] = []
-    page.route("**/api/fitting?env=ThreeUp%2FHouse-2p-v0", lambda route: held.append(route))
+    let_go = hold_back(page, "ThreeUp/House-2p-v0")
     page.select_option("#family", "House")
     page.select_option("#count", "3")
     until(page, "document.querySelectorAll('#players select').length === 2")
     with page.expect_response("**/api/fitting?env=ThreeUp%2FHouse-2p-v0"):
-        (held_back,) = held
-        held_back.continue_()
+        let_go()
     page.wait_for_timeout(100)
     assert page.locator("#players select").count() == 2
 
@@ -227,14 +238,12 @@ def test_cards_are_dealt_to_those_chosen_last(open_page: Open, address: str) -> 
     """Also if the form is sent before the server has said who can play."""
     page = open_page(address)
     page.wait_for_selector("#players select")
-    held: list[Any] = []
-    page.route("**/api/fitting?env=ThreeUp%2F4p-v0", lambda route: held.append(route))
+    let_go = hold_back(page, "ThreeUp/4p-v0")
     page.select_option("#count", "4")
     page.click("#setup button[type=submit]")
     page.wait_for_timeout(100)
     assert page.locator("#game").is_hidden()
-    (held_back,) = held
-    held_back.continue_()
+    let_go()
     wait_for_turn(page)
     assert page.locator("#board .seat").count() == 4
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -249,11 +249,7 @@ class SearchAgent:
             start, stop = (len(visits) * end // chunks for end in (chunk, chunk + 1))
             core.search_games(start, stop, *given, tables[chunk], arms[chunk], trees[chunk], visits, totals)
 
-        if chunks == 1:
-            search_chunk(0)
-        else:
-            with ThreadPoolExecutor(chunks) as pool:
-                list(pool.map(search_chunk, range(chunks)))
+        _side_by_side(search_chunk, chunks)
         return visits.reshape(-1, parts, NUM_ACTIONS).sum(axis=1), totals.reshape(-1, parts, NUM_ACTIONS).sum(axis=1)
 
     def _make_room(
@@ -286,8 +282,7 @@ class SearchAgent:
                 self._grow_for(start + seconds, seed, priors, part, tables[part], trees[part])
                 core.report_tree(trees[part], part, visits, totals)
 
-        with ThreadPoolExecutor(self._num_threads) as pool:
-            list(pool.map(search, range(self._num_threads)))
+        _side_by_side(search, self._num_threads)
         return visits.sum(axis=0, keepdims=True), totals.sum(axis=0, keepdims=True)
 
     def _try_arms_for(
@@ -338,6 +333,15 @@ class SearchAgent:
         if self._milliseconds is not None:
             budget = f"{self._milliseconds:g} ms"
         return f"SearchAgent({budget}, {name})"
+
+
+def _side_by_side(search: Callable[[int], None], count: int) -> None:
+    """Call `search(0)`, ..., `search(count - 1)`, each in a thread of its own."""
+    if count == 1:
+        search(0)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(search, range(count)))
 
 
 def _best(visits: npt.NDArray[np.int64], totals: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
